@@ -1,0 +1,75 @@
+"""What the benchmarks share: fair timing, agreement of answers, and rows of JSON.
+
+Every script runs mercer and its peers side by side in one process, on two threads, checks that
+the answers agree, and prints a row for each contender. Ratios matter, not seconds: machines
+differ, and are shared.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+THREADS = 2
+
+# OpenBLAS reads these when it is loaded: told to be another processor, it is half as fast.
+for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+    os.environ.pop(name, None)
+for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
+    os.environ[f"{name}_NUM_THREADS"] = str(THREADS)
+
+
+def best_of(run: Callable[[], Any], repeat: int = 5, before: Callable[[], Any] | None = None) -> float:
+    """The shortest of several runs, in seconds, after one that is not counted."""
+    seconds = []
+    for _ in range(repeat + 1):
+        if before is not None:
+            before()
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+        if seconds[-1] > 5:
+            break
+    return min(seconds[1:] or seconds)
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has held."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / (1024**2 if sys.platform == "darwin" else 1024)
+
+
+def halves(function: Callable[[Any], Any], array: Any) -> None:
+    """Run a function on the upper and the lower half of an array, in two threads."""
+    middle = len(array) // 2
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(function, (array[:middle], array[middle:])))
+
+
+def row(task: str, contender: str, seconds: float, **facts: Any) -> None:
+    """Print one result as a line of JSON."""
+    shown = {k: round(v, 6) if isinstance(v, float) and abs(v) > 1e-3 else v for k, v in facts.items()}
+    print(json.dumps({"task": task, "contender": contender, "seconds": round(seconds, 5), **shown}))
+
+
+def compare(
+    task: str, mercer: float, peers: dict[str, float], at_least: float, floor: float | None = None, **facts: Any
+) -> None:
+    """Print a row for each contender, and one for the ratio to the fastest peer."""
+    for name, seconds in peers.items():
+        row(task, name, seconds)
+    fastest = min(peers, key=peers.__getitem__)
+    ratio = peers[fastest] / mercer
+    if floor is not None:
+        facts["floor_seconds"], facts["times_floor"] = floor, mercer / floor
+    row(
+        task, "mercer", mercer, peer=fastest, times_faster=ratio, at_least=at_least,
+        reached=ratio >= at_least, peak_megabytes=round(peak_megabytes()), threads=THREADS, **facts,
+    )  # fmt: skip

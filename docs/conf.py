@@ -1,0 +1,92 @@
+"""The documentation: pages in Markdown, the API from the docstrings, pictures from examples."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version as installed
+from typing import Any
+
+project = "mercer"
+author = copyright = "the mercer developers"
+release = version = installed("mercer")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "_templates", "gallery/**/*.ipynb", "sg_execution_times.rst"]
+templates_path = ["_templates"]
+default_role = "code"  # `name` means the same in a docstring and in Markdown
+
+html_theme = "furo"
+html_title = f"mercer {release}"
+html_show_sphinx = False
+
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+
+# The API is what each package lists in __all__, wherever it is written.
+autosummary_generate = True
+autosummary_ignore_module_all = False
+autosummary_imported_members = True
+autoclass_content = "class"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "image_srcset": ["2x"],
+    "plot_gallery": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+
+FORMULA = re.compile(r"(?P<display>\$\$(.+?)\$\$)|(?P<inline>\$([^$]+?)\$)", re.DOTALL)
+
+
+def formulas(text: str) -> str:
+    r"""Write the formulas of a docstring, $x$ or $$x$$ on lines of its own, as reStructuredText
+    wants them.
+    """
+
+    def role(match: re.Match[str]) -> str:
+        start = text.rfind("\n", 0, match.start()) + 1
+        indent = text[start : match.start()]
+        if match["inline"] or indent.strip():
+            glue = r"\ " if text[match.end() : match.end() + 1].isalnum() else ""
+            return f":math:`{' '.join((match[2] or match[4]).split())}`{glue}"
+        body = f"\n{indent}    ".join(line.strip() for line in match[2].strip().splitlines())
+        return f"\n\n{indent}.. math::\n\n{indent}    {body}\n\n{indent}"
+
+    return FORMULA.sub(role, text)
+
+
+def on_docstring(
+    _app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
+) -> None:
+    """Rewrite the formulas before anything else reads the docstring."""
+    lines[:] = formulas("\n".join(lines)).split("\n")
+
+
+def on_missing_reference(_app: Any, _env: Any, node: Any, content: Any) -> Any:
+    """Leave names of other libraries as they are; names of mercer must lead somewhere."""
+    target = node.get("reftarget", "")
+    ours = target.split(".")[0] == "mercer"
+    return None if ours or node.get("refdomain") != "py" else content
+
+
+def setup(app: Any) -> None:
+    """Sphinx calls this."""
+    app.connect("autodoc-process-docstring", on_docstring, priority=100)
+    app.connect("missing-reference", on_missing_reference)

@@ -1,0 +1,43 @@
+"""What a point is. Raw data are checked and encoded once, and only batches travel on."""
+
+from mercer.domains.base import Batch, Distinct, Domain, distinct
+from mercer.domains.categories import Categories, CategoryBatch
+from mercer.domains.coordinates import DenseBatch, SparseBatch, same_width
+from mercer.domains.numbers import (
+    NATURALS,
+    NONNEGATIVE,
+    POSITIVE,
+    REALS,
+    Numbers,
+    interval,
+)
+from mercer.domains.objects import Anything, ObjectBatch
+from mercer.domains.records import RecordBatch, Records
+from mercer.domains.sets import SetBatch, Sets, align
+from mercer.domains.vectors import Vectors
+
+__all__ = [
+    "NATURALS",
+    "NONNEGATIVE",
+    "POSITIVE",
+    "REALS",
+    "Anything",
+    "Batch",
+    "Categories",
+    "CategoryBatch",
+    "DenseBatch",
+    "Distinct",
+    "Domain",
+    "Numbers",
+    "ObjectBatch",
+    "RecordBatch",
+    "Records",
+    "SetBatch",
+    "Sets",
+    "SparseBatch",
+    "Vectors",
+    "align",
+    "distinct",
+    "interval",
+    "same_width",
+]

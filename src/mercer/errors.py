@@ -1,0 +1,57 @@
+"""Every deliberate error: it says what is wrong, why, and what to do.
+
+Each is also the built-in error that scikit-learn and NumPy users already catch, so
+`except ValueError` keeps working.
+"""
+
+
+class MercerError(Exception):
+    """The family of all errors that mercer raises on purpose."""
+
+
+class InvalidInput(MercerError, ValueError):
+    """The data are not points of the domain: NaN, wrong width, empty, out of range."""
+
+
+class InvalidType(MercerError, TypeError):
+    """The data or the argument are of a kind that cannot be read here."""
+
+
+class InvalidParameter(MercerError, ValueError):
+    """A parameter is outside the values for which the object means something."""
+
+
+class NotAKernel(InvalidParameter):
+    """What was asked for is not positive definite, so it cannot be built."""
+
+
+class DomainMismatch(InvalidInput):
+    """Two things that live on different domains, or in different spaces, were combined."""
+
+
+class NoFeatureMap(MercerError, ValueError):
+    """The kernel has no finite explicit feature map."""
+
+
+class NotSmooth(MercerError, ValueError):
+    """The kernel has no gradient where one was asked for."""
+
+
+class NotPositiveDefinite(MercerError, ValueError):
+    """A matrix that should be positive definite is not, numerically or structurally."""
+
+
+class InvalidProof(MercerError, ValueError):
+    """A proof has a step that does not follow."""
+
+
+class NoTextForm(MercerError, ValueError):
+    """The kernel holds user code, or text does not describe a kernel."""
+
+
+class BudgetExceeded(MercerError, MemoryError, ValueError):
+    """The work asked for needs more memory than the plan allows."""
+
+
+class MissingExtra(MercerError, ImportError):
+    """An optional dependency is needed and is not installed."""

@@ -1,0 +1,88 @@
+"""Which storage for a Gram matrix, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.domains import Batch, DenseBatch, RecordBatch, SparseBatch
+from mercer.errors import BudgetExceeded, InvalidParameter
+from mercer.gram.operator import GramPlan, Operator
+from mercer.kernels import Kernel, kernel
+from mercer.loops import Stored, dense, symmetric
+from mercer.plan import Plan, as_plan, readable
+
+TILES = 64 << 20
+"""Bytes of scratch that a blocked product takes at most, beside its right-hand sides."""
+
+
+def operator(k: Kernel | str, X: Any, Y: Any = None, plan: Plan | str = "auto") -> Operator:
+    """The Gram matrix of X, or the block between X and Y, as an operator.
+
+    `A @ V` multiplies. Whether the matrix is stored or its tiles are filled anew in each
+    product is the plan's choice: it is stored if it fits in the memory budget.
+
+    Args:
+        k: A kernel, or its text.
+        X: Points of the kernel's domain.
+        Y: Other points; by default X itself.
+        plan: A `Plan`, or the name of a method: "auto", "dense", "blocked".
+
+    Example:
+        >>> import mercer as mc
+        >>> A = mc.operator(mc.Gaussian(), [[0.0], [1.0], [2.0]], plan="blocked")
+        >>> (A @ [1.0, 1.0, 1.0]).round(4)
+        array([1.7419, 2.2131, 1.7419])
+        >>> print(A.plan_.method)
+        blocked
+    """
+    k = kernel(k)
+    wanted = as_plan(plan)
+    A = _cast(k.domain.encode(X), wanted.precision)
+    B = A if Y is None or Y is X else _cast(k.domain.encode(Y), wanted.precision)
+    for batch in {id(A): A, id(B): B}.values():
+        k.check_finite(batch)
+    tiles = k.tiles(A, B)
+    chosen = _choose(wanted, *tiles.shape, tiles.dtype)
+    own = k.diag(A) if A is B else None
+    if chosen.method == "blocked":
+        turned = None if A is B else lambda: k.tiles(B, A)
+        return Operator(tiles, chosen, diagonal=own, turned=turned)
+    write = symmetric if A is B else dense
+    matrix = write(tiles, threads=chosen.threads)
+    turned = None if A is B else lambda: Stored(np.ascontiguousarray(matrix.T))
+    return Operator(Stored(matrix), chosen, diagonal=own, turned=turned)
+
+
+def _choose(plan: Plan, rows: int, columns: int, dtype: np.dtype[Any]) -> GramPlan:
+    size, budget = rows * columns * dtype.itemsize, plan.budget()
+    matrix = f"{rows} x {columns} {dtype.name} entries take {readable(size)}"
+    if plan.method == "dense" and size > budget:
+        raise BudgetExceeded(
+            f"{matrix}, and {readable(budget)} are allowed.\nUse plan=\"blocked\", which stores "
+            "no matrix, or allow more: mercer.Plan(memory=...)."
+        )
+    asked = plan.method != "auto"
+    store = plan.method == "dense" or (not asked and size <= budget)
+    why = "as asked" if asked else f"{matrix}, which {'fits' if store else 'does not fit'}"
+    tolerance = 1e-8 if plan.tolerance == "auto" else float(plan.tolerance)
+    taken = size if store else min(TILES, size)
+    method = "dense" if store else "blocked"
+    return GramPlan(method, why, taken, budget, plan.crew(), tolerance)
+
+
+def _cast(batch: Batch, precision: str) -> Batch:
+    """The points in the precision that the plan asks for."""
+    if precision == "auto":
+        return batch
+    if isinstance(batch, DenseBatch):
+        return DenseBatch(batch.values.astype(precision, copy=False), batch.columns)
+    if isinstance(batch, SparseBatch):
+        return SparseBatch(batch.matrix.astype(precision, copy=False), batch.columns)
+    if isinstance(batch, RecordBatch) or precision == "float32":
+        raise InvalidParameter(
+            f"precision={precision!r} is for vectors; these points are "
+            f"{type(batch).__name__.removesuffix('Batch').lower()}s. Leave it on \"auto\"."
+        )
+    return batch

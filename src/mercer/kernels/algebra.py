@@ -1,0 +1,280 @@
+"""The rules that keep the cone of kernels: sums, products, positive multiples, powers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+
+from mercer.domains import Batch, Domain
+from mercer.errors import NotAKernel
+from mercer.kernels import parameters
+from mercer.kernels.base import Kernel
+from mercer.loops import Applied, Combined, Tiles
+from mercer.types import Array
+
+
+@dataclass(frozen=True)
+class Pair(Kernel):
+    """Two kernels on one domain, combined entry by entry."""
+
+    left: Kernel
+    right: Kernel
+    operation: ClassVar[np.ufunc]
+
+    def __post_init__(self) -> None:
+        # Kernels that share no point cannot be combined: say so now, not at the first use.
+        self.domain  # noqa: B018
+
+    @property
+    def domain(self) -> Domain:
+        return self.left.domain.meet(self.right.domain)
+
+    def tiles(self, A: Batch, B: Batch) -> Tiles:
+        return Combined(self.left.tiles(A, B), self.right.tiles(A, B), self.operation)
+
+    def diag(self, A: Batch) -> Array:
+        both: Array = self.operation(self.left.diag(A), self.right.diag(A))
+        return both
+
+
+@dataclass(frozen=True)
+class Sum(Pair):
+    r"""Sum of two kernels, $k(x, y) = k_1(x, y) + k_2(x, y)$.
+
+    Why it is a kernel (sum): a sum of two positive semidefinite matrices is one, because
+    $a^\top (K_1 + K_2) a = a^\top K_1 a + a^\top K_2 a \ge 0$. Its feature map puts those of
+    the two kernels side by side.
+
+    Args:
+        left: The first kernel.
+        right: The second kernel, on the same points.
+
+    Example:
+        >>> import mercer as mc
+        >>> k = mc.Gaussian() + mc.Linear()
+        >>> k.pair([1.0], [1.0])
+        2.0
+    """
+
+    word = "sum"
+    operation = np.add
+
+    def feature_map(self, A: Batch) -> Array:
+        return np.hstack([self.left.feature_map(A), self.right.feature_map(A)])
+
+    def gradient_block(self, A: Batch, B: Batch) -> Array:
+        both: Array = self.left.gradient_block(A, B) + self.right.gradient_block(A, B)
+        return both
+
+    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        return named("left", self.left.parameter_block(A, B)) | named(
+            "right", self.right.parameter_block(A, B)
+        )
+
+
+@dataclass(frozen=True)
+class Product(Pair):
+    r"""Product of two kernels, $k(x, y) = k_1(x, y)\, k_2(x, y)$.
+
+    Why it is a kernel (Schur): write two Gram matrices as sums of squares,
+    $K_1 = \sum_r a_r a_r^\top$ and $K_2 = \sum_s b_s b_s^\top$. Entry by entry their product
+    is one too, $\sum_{r,s} (a_r \circ b_s)(a_r \circ b_s)^\top$. Its feature map holds all
+    products of a feature of the one and a feature of the other.
+
+    Args:
+        left: The first kernel.
+        right: The second kernel, on the same points.
+
+    Example:
+        >>> import mercer as mc
+        >>> k = mc.Linear() * mc.Linear()
+        >>> k.pair([1.0, 2.0], [3.0, 4.0])
+        121.0
+    """
+
+    word = "product"
+    operation = np.multiply
+
+    def feature_map(self, A: Batch) -> Array:
+        left, right = self.left.feature_map(A), self.right.feature_map(A)
+        return (left[:, :, None] * right[:, None, :]).reshape(len(A), -1)
+
+    def gradient_block(self, A: Batch, B: Batch) -> Array:
+        left, right = self.left.block(A, B)[..., None], self.right.block(A, B)[..., None]
+        both: Array = self.left.gradient_block(A, B) * right
+        both += left * self.right.gradient_block(A, B)
+        return both
+
+    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        parts = {}
+        for side, part, other in (("left", self.left, self.right), ("right", self.right, self.left)):
+            slopes = part.parameter_block(A, B)
+            factor = other.block(A, B) if slopes else np.ones((1, 1))
+            parts |= named(side, {name: times(factor, s) for name, s in slopes.items()})
+        return parts
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    r"""Non-negative multiple of a kernel, $w\,k(x, y)$ with $w \ge 0$.
+
+    Why it is a kernel (non-negative multiple): $a^\top (w K) a = w\, a^\top K a \ge 0$. Its feature map is
+    that of $k$ times $\sqrt w$.
+
+    Args:
+        weight: The factor $w \ge 0$.
+        kernel: The kernel.
+
+    Example:
+        >>> import mercer as mc
+        >>> (3 * mc.Linear()).pair([2.0], [5.0])
+        30.0
+    """
+
+    word = "scaled"
+
+    weight: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        weight = parameters.number(f"w * ({self.kernel})", "w", self.weight)
+        if weight < 0:
+            raise NotAKernel(
+                f"{weight} * ({self.kernel}) is not a kernel: its diagonal is negative.\n"
+                "Multiply by a number >= 0."
+            )
+        object.__setattr__(self, "weight", weight)
+
+    @property
+    def domain(self) -> Domain:
+        return self.kernel.domain
+
+    def tiles(self, A: Batch, B: Batch) -> Tiles:
+        def scale(tile: Array, rows: slice, columns: slice) -> None:  # noqa: ARG001
+            np.multiply(tile, tile.dtype.type(self.weight), out=tile)
+
+        return Applied(self.kernel.tiles(A, B), scale)
+
+    def diag(self, A: Batch) -> Array:
+        own = self.kernel.diag(A)
+        scaled: Array = own * own.dtype.type(self.weight)
+        return scaled
+
+    def feature_map(self, A: Batch) -> Array:
+        return np.sqrt(self.weight) * self.kernel.feature_map(A)
+
+    def gradient_block(self, A: Batch, B: Batch) -> Array:
+        return self.weight * self.kernel.gradient_block(A, B)
+
+    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        inner = {n: self.weight * s for n, s in self.kernel.parameter_block(A, B).items()}
+        # d(w k) / d log w = w k.
+        return {"weight": self.block(A, B)} | named("kernel", inner)
+
+
+@dataclass(frozen=True)
+class Power(Kernel):
+    r"""Power of a kernel, $k(x, y)^n$.
+
+    Why it is a kernel (Schur): a whole power $n \ge 1$ is a product of $n$ kernels. Any other
+    positive power is one only if the kernel is infinitely divisible, which is read off its
+    proof: $k = (k^{1/n})^n$ with every root a kernel, and limits of kernels are kernels.
+
+    Args:
+        exponent: A whole number, or any positive number if the kernel is infinitely divisible.
+        kernel: The kernel.
+
+    Example:
+        >>> import mercer as mc
+        >>> (mc.Linear() ** 2).pair([1.0, 2.0], [3.0, 4.0])
+        121.0
+        >>> (mc.Gaussian() ** 0.5).pair([0.0], [2.0]) == mc.Gaussian(2**0.5).pair([0.0], [2.0])
+        True
+    """
+
+    word = "power"
+
+    exponent: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        exponent = self.exponent
+        numeric = isinstance(exponent, Real) and not isinstance(exponent, bool)
+        if numeric and float(exponent).is_integer() and exponent >= 1:
+            object.__setattr__(self, "exponent", int(exponent))
+            return
+        divisible = "infinitely divisible" in self.kernel.proof().facts
+        if numeric and divisible and 0 < float(exponent) < np.inf:
+            object.__setattr__(self, "exponent", float(exponent))
+            return
+        raise NotAKernel(
+            f"({self.kernel}) ** {exponent!r} is not a kernel in general.\n"
+            "Positive definiteness survives products, hence whole powers 1, 2, 3, ...; other "
+            "powers keep it only for infinitely divisible kernels.\n"
+            "Round the power, or change a parameter of the kernel instead."
+        )
+
+    @property
+    def domain(self) -> Domain:
+        return self.kernel.domain
+
+    def tiles(self, A: Batch, B: Batch) -> Tiles:
+        def raise_power(tile: Array, rows: slice, columns: slice) -> None:  # noqa: ARG001
+            tile[...] = self._raised(tile)
+
+        return Applied(self.kernel.tiles(A, B), raise_power)
+
+    def diag(self, A: Batch) -> Array:
+        return self._raised(self.kernel.diag(A))
+
+    def _raised(self, values: Array) -> Array:
+        if not isinstance(self.exponent, int):
+            return np.power(values, values.dtype.type(self.exponent))
+        # Repeated squaring: np.power would call the slow general function.
+        result, square, rest = np.ones_like(values), values, self.exponent
+        while rest:
+            if rest & 1:
+                result = result * square
+            rest >>= 1
+            if rest:
+                square = square * square
+        return result
+
+    def feature_map(self, A: Batch) -> Array:
+        if not isinstance(self.exponent, int):
+            return super().feature_map(A)
+        once = self.kernel.feature_map(A)
+        result = once
+        for _ in range(self.exponent - 1):
+            result = (result[:, :, None] * once[:, None, :]).reshape(len(A), -1)
+        return result
+
+    def gradient_block(self, A: Batch, B: Batch) -> Array:
+        slope: Array = self._slope(A, B)[..., None] * self.kernel.gradient_block(A, B)
+        return slope
+
+    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        inner = self.kernel.parameter_block(A, B)
+        slope = self._slope(A, B)
+        return named("kernel", {name: times(slope, s) for name, s in inner.items()})
+
+    def _slope(self, A: Batch, B: Batch) -> Array:
+        values = self.kernel.block(A, B)
+        if self.exponent == 1:
+            return np.ones_like(values)
+        slope: Array = self.exponent * values ** (self.exponent - 1)
+        return slope
+
+
+def named(prefix: str, slopes: dict[str, Array]) -> dict[str, Array]:
+    """The slopes of a part, under the names that `replace` knows them by."""
+    return {f"{prefix}__{name}": slope for name, slope in slopes.items()}
+
+
+def times(factor: Array, slope: Array) -> Array:
+    """A factor per pair, times a slope per pair and perhaps per feature."""
+    product: Array = factor[..., None] * slope if slope.ndim > factor.ndim else factor * slope
+    return product

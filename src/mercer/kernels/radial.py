@@ -1,0 +1,482 @@
+r"""Kernels of a distance, $k(x, y) = p(|x - y|^2)$, with one length, one a feature, or a metric."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.special import gamma, kv
+
+from mercer.domains import Batch, DenseBatch, Domain, SparseBatch, Vectors, same_width
+from mercer.errors import InvalidInput, InvalidParameter, NotAKernel, NotSmooth
+from mercer.kernels import parameters
+from mercer.kernels.base import Kernel
+from mercer.kernels.parameters import Lengths, Matrix
+from mercer.loops import (
+    DOT,
+    SQUARED,
+    Applied,
+    Blocks,
+    Pairwise,
+    Profile,
+    SparsePairwise,
+    Tiles,
+    dense,
+    product_is_safe,
+    profiles,
+)
+from mercer.types import Array
+
+FLOAT32_LENGTHS = 1e-15, 1e15
+"""Between these the square of a length, and its reciprocal, fit in float32."""
+
+
+class Radial(Kernel):
+    r"""A kernel $p(r^2)$ of the squared distance $r^2 = |x - y|^2 / s^2$.
+
+    A subclass writes its profile $p$, and the slope of $p$, which also says how exact the
+    distances have to be.
+    """
+
+    scale: Lengths
+    metric: Matrix | None
+
+    steepest: ClassVar[float] = 0.5
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        object.__setattr__(self, "scale", parameters.lengths(owner, "scale", self.scale))
+        if self.metric is None:
+            return
+        matrix = parameters.psd_matrix(owner, "metric", self.metric)
+        object.__setattr__(self, "metric", matrix)
+        if isinstance(self.scale, tuple):
+            raise InvalidParameter(
+                f"{owner} takes one scale with a metric. Put the scales on its diagonal."
+            )
+
+    @property
+    def domain(self) -> Domain:
+        return Vectors()
+
+    @abstractmethod
+    def profile(self, squared: Array) -> Array:
+        """The values p(r^2); may overwrite its argument."""
+
+    def slope(self, squared: Array) -> Array:
+        """The derivatives p'(r^2)."""
+        raise NotSmooth(f"{self} has no gradient: it has a cusp where two points meet.")
+
+    def compiled(self, scale: float) -> Profile | None:
+        """The profile as a compiled loop on |x - y|^2, if there is one."""
+        return None
+
+    def tiles(self, A: Batch, B: Batch) -> Tiles:
+        width = same_width(A, B)
+        check_widths(self, width)
+        if isinstance(A, SparseBatch) or isinstance(B, SparseBatch):
+            return self._sparse_tiles(A, B)
+        X, Y = _values(A), _values(B)
+        X, Y, scale = self._reduced(X, Y, same=A is B)
+        profile = self.compiled(scale) or Profile()
+        squares = _squares(X), _squares(Y)
+        own = np.zeros(len(X), X.dtype) if A is B else None
+        if product_is_safe(squares, X.shape[1], self.steepest / scale**2, X.dtype):
+            pairs: Tiles = Pairwise(X, Y, DOT, profile, norms=squares, product=True, own=own)
+        else:
+            pairs = Pairwise(X, Y, SQUARED, profile, own=own)
+        return pairs if self.compiled(scale) else self._applied(pairs, scale)
+
+    def _applied(self, pairs: Tiles, scale: float) -> Tiles:
+        def apply(tile: Array, rows: slice, columns: slice) -> None:  # noqa: ARG001
+            tile *= tile.dtype.type(scale**-2)
+            tile[...] = self.profile(tile)
+
+        return Applied(pairs, apply)
+
+    def _reduced(self, X: Array, Y: Array, *, same: bool) -> tuple[Array, Array, float]:
+        """Centred points, and the one length that is left after lengths and metric."""
+        # The centre comes from Y, the anchors, so a row of the result does not depend on the
+        # other rows. Centring before dividing keeps the digits of a cluster far from 0.
+        centre = Y.mean(axis=0, dtype=np.float64)
+        if not np.isfinite(centre).all():
+            centre = np.zeros_like(centre)
+        dtype = np.result_type(X, Y)
+        lengths = np.asarray(self.scale)
+        tiny, huge = FLOAT32_LENGTHS
+        if dtype == np.float32 and not ((lengths > tiny) & (lengths < huge)).all():
+            dtype = np.dtype(np.float64)
+
+        def reduce(points: Array) -> Array:
+            moved = points - centre
+            if self.metric is not None:
+                moved = moved @ parameters.root(self.metric)
+            elif lengths.ndim:
+                moved /= lengths
+            return moved.astype(dtype)
+
+        Z = reduce(Y)
+        return (Z if same else reduce(X)), Z, 1.0 if lengths.ndim else float(lengths)
+
+    def _sparse_tiles(self, A: Batch, B: Batch) -> Tiles:
+        plain = self.metric is None and not isinstance(self.scale, tuple)
+        X, Y = _rows(A), _rows(B)
+        if plain and X.dtype == Y.dtype:
+            scale = float(self.scale)  # type: ignore[arg-type]
+            squares = _sparse_squares(X), _sparse_squares(Y)
+            if product_is_safe(squares, X.shape[1], self.steepest / scale**2, X.dtype):
+                own = np.zeros(X.shape[0]) if A is B else None
+                profile = self.compiled(scale) or Profile()
+                pairs = SparsePairwise(X, Y, profile, norms=squares, product=True, own=own)
+                return pairs if self.compiled(scale) else self._applied(pairs, scale)
+        dtype = np.result_type(X, Y)
+
+        def block(rows: slice, columns: slice) -> Array:
+            right = DenseBatch(Y[columns].toarray())
+            same = A is B and rows == columns
+            left = right if same else DenseBatch(X[rows].toarray())
+            return dense(self.tiles(left, right), threads=1)
+
+        return Blocks((X.shape[0], Y.shape[0]), dtype, block)
+
+    def diag(self, A: Batch) -> Array:
+        return np.ones(len(A), float_type(A))
+
+    def gradient_block(self, A: Batch, B: Batch) -> Array:
+        moved, gaps = self._gaps(A, B)
+        slope = self.slope(np.einsum("ijc,ijc->ij", moved, moved))
+        result: Array = 2 * slope[..., None] * gaps
+        return result
+
+    def _gaps(self, A: Batch, B: Batch) -> tuple[Array, Array]:
+        """Reduced differences z, and the derivative of |z|^2 / 2 in x."""
+        same_width(A, B)
+        raw = _dense(A)[:, None, :] - _dense(B)[None, :, :]
+        if self.metric is None:
+            lengths = np.asarray(self.scale)
+            return raw / lengths, raw / lengths**2
+        scale = float(self.scale)  # type: ignore[arg-type]
+        return raw @ parameters.root(self.metric) / scale, raw @ np.asarray(self.metric) / scale**2
+
+    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        moved, _ = self._gaps(A, B)
+        squared = np.einsum("ijc,ijc->ij", moved, moved)
+        slope = self.slope(squared)
+        # r_c^2 = (x_c - y_c)^2 / s_c^2, so its derivative in log s_c is -2 r_c^2.
+        if isinstance(self.scale, tuple):
+            return {"scale": -2 * slope[..., None] * moved**2}
+        return {"scale": -2 * slope * squared}
+
+
+def check_widths(kernel: Any, width: int) -> None:
+    """Raise unless the points have as many features as the kernel has lengths."""
+    scale = getattr(kernel, "scale", 1.0)
+    if isinstance(scale, tuple) and len(scale) != width:
+        raise InvalidInput(
+            f"{kernel} has {len(scale)} scales, one a feature, but the points have {width} "
+            "features. Pass one scale, or one for each feature."
+        )
+    metric = getattr(kernel, "metric", None)
+    if metric is not None and len(metric) != width:
+        raise InvalidInput(
+            f"{kernel} has a metric for {len(metric)} features, but the points have {width}."
+        )
+
+
+def _values(batch: Batch) -> Array:
+    assert isinstance(batch, DenseBatch)  # noqa: S101 - the domain encodes nothing else here
+    return batch.values
+
+
+def _dense(batch: Batch) -> Array:
+    return batch.matrix.toarray() if isinstance(batch, SparseBatch) else _values(batch)
+
+
+def float_type(batch: Batch) -> np.dtype[Any]:
+    """float32 if the points are, else float64."""
+    single = isinstance(batch, DenseBatch) and batch.values.dtype == np.float32
+    single = single or (isinstance(batch, SparseBatch) and batch.matrix.dtype == np.float32)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def _rows(batch: Batch) -> Any:
+    return batch.matrix if isinstance(batch, SparseBatch) else sparse.csr_array(_values(batch))
+
+
+def _squares(points: Array) -> Array:
+    return np.einsum("ij,ij->i", points, points, dtype=np.float64)
+
+
+def _sparse_squares(rows: Any) -> Array:
+    return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+
+
+@dataclass(frozen=True)
+class Gaussian(Radial):
+    r"""Gaussian kernel, $k(x, y) = \exp(-|x - y|^2 / 2 s^2)$.
+
+    Why it is a kernel (Bochner): it is the Fourier transform of a Gaussian density, which is
+    nowhere negative. By Bishop's chain of rules: $\exp(x^\top y / s^2)$ is a limit of
+    polynomials with positive coefficients, and multiplying by
+    $f(x) f(y)$ with $f(x) = \exp(-|x|^2 / 2 s^2)$ keeps it a kernel. It is strictly p.d.
+
+    Args:
+        scale: The length $s$ at which two points stop looking alike; one, or one a feature.
+        metric: A p.s.d. matrix $A$; the distance is then $(x - y)^\top A (x - y)$.
+
+    Example:
+        >>> import mercer as mc
+        >>> round(mc.Gaussian(scale=2.0).pair([0.0], [2.0]), 6)
+        0.606531
+    """
+
+    word = "gaussian"
+
+    scale: Lengths = 1.0
+    metric: Matrix | None = None
+
+    def compiled(self, scale: float) -> Profile:
+        return Profile(profiles.GAUSSIAN, 0.5 / scale**2)
+
+    def profile(self, squared: Array) -> Array:
+        return np.exp(-0.5 * squared)
+
+    def slope(self, squared: Array) -> Array:
+        return -0.5 * np.exp(-0.5 * squared)
+
+
+@dataclass(frozen=True)
+class Exponential(Radial):
+    r"""Exponential kernel, $k(x, y) = \exp(-|x - y| / s)$, also known as Matern 1/2.
+
+    Why it is a kernel (completely monotone): $\exp(-\sqrt u)$ is a mixture of the functions
+    $\exp(-t u)$ with positive weights (the stable law of index 1/2), so the kernel is a
+    mixture of Gaussians of all lengths. It is strictly p.d.; its functions are continuous and
+    need not be smooth.
+
+    Args:
+        scale: The length $s$; one, or one a feature.
+        metric: A p.s.d. matrix $A$ for the distance.
+
+    Example:
+        >>> import mercer as mc
+        >>> round(mc.Exponential().pair([0.0, 0.0], [3.0, 4.0]), 6)
+        0.006738
+    """
+
+    word = "exponential"
+    steepest = np.inf
+
+    scale: Lengths = 1.0
+    metric: Matrix | None = None
+
+    def compiled(self, scale: float) -> Profile:
+        return Profile(profiles.EXPONENTIAL, 1 / scale)
+
+    def profile(self, squared: Array) -> Array:
+        return np.exp(-np.sqrt(squared))
+
+    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        # The cusp is in the points; in log s the derivative is r exp(-r) (per feature z_c^2/r).
+        moved, _ = self._gaps(A, B)
+        r = np.sqrt(np.einsum("ijc,ijc->ij", moved, moved))
+        if not isinstance(self.scale, tuple):
+            return {"scale": r * np.exp(-r)}
+        share = np.exp(-r) / np.where(r > 0, r, 1.0)
+        return {"scale": share[..., None] * moved**2}
+
+
+@dataclass(frozen=True)
+class Matern(Radial):
+    r"""Matern kernel of smoothness $\nu$,
+    $k(x, y) = \frac{2^{1-\nu}}{\Gamma(\nu)} t^\nu K_\nu(t)$ with $t = \sqrt{2\nu}\,|x-y|/s$.
+
+    Why it is a kernel (completely monotone): it is a mixture of Gaussians of all lengths, whose
+    squares follow an inverse Gamma law; equally, its spectral density is that of a Student t
+    distribution, which is positive. Its functions are as smooth as $\nu$ says: $\nu = 1/2$ is Exponential,
+    $\nu \to \infty$ is Gaussian. It is strictly p.d.
+
+    Args:
+        nu: The smoothness $\nu > 0$; 1/2, 3/2 and 5/2 have a fast closed form.
+        scale: The length $s$; one, or one a feature.
+        metric: A p.s.d. matrix $A$ for the distance.
+
+    Example:
+        >>> import mercer as mc
+        >>> round(mc.Matern(nu=1.5).pair([0.0], [1.0]), 6)
+        0.483336
+    """
+
+    word = "matern"
+
+    nu: float = 1.5
+    scale: Lengths = 1.0
+    metric: Matrix | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "nu", parameters.positive("Matern", "nu", self.nu))
+
+    @property
+    def steepest(self) -> float:  # type: ignore[override]
+        # p'(0) = -nu / (2 (nu - 1)) for nu > 1, and a cusp otherwise.
+        return self.nu / (2 * (self.nu - 1)) if self.nu > 1 else np.inf
+
+    def compiled(self, scale: float) -> Profile | None:
+        rate = float(np.sqrt(2 * self.nu)) / scale
+        if self.nu == 0.5:
+            return Profile(profiles.EXPONENTIAL, rate)
+        if self.nu == 1.5:
+            return Profile(profiles.MATERN32, rate)
+        return Profile(profiles.MATERN52, rate, 1 / 3) if self.nu == 2.5 else None
+
+    def profile(self, squared: Array) -> Array:
+        return self._bessel(np.sqrt(2 * self.nu * squared), self.nu)
+
+    @staticmethod
+    def _bessel(t: Array, nu: float) -> Array:
+        """2^(1-nu)/Gamma(nu) t^nu K_nu(t), which is 1 at t = 0."""
+        # Beyond 700 the value is below the smallest double, and K_nu is 0 times a large power.
+        near = np.clip(t, 1e-10, 700.0).astype(np.float64)
+        value = 2 ** (1 - nu) / gamma(nu) * near**nu * kv(nu, near)
+        value = np.where(t < 1e-10, 1.0, np.where(t > 700.0, 0.0, value))
+        result: Array = np.minimum(value, 1.0).astype(t.dtype)
+        return result
+
+    def slope(self, squared: Array) -> Array:
+        if self.nu <= 1:
+            return super().slope(squared)
+        # d/dt [t^nu K_nu] = -t^nu K_(nu-1), so dp/d(r^2) = -(nu/(2(nu-1))) M_(nu-1)(t).
+        t = np.sqrt(2 * self.nu * squared)
+        return -self.nu / (2 * (self.nu - 1)) * self._bessel(t, self.nu - 1)
+
+
+@dataclass(frozen=True)
+class RationalQuadratic(Radial):
+    r"""Rational quadratic kernel, $k(x, y) = (1 + |x - y|^2 / 2 \alpha s^2)^{-\alpha}$.
+
+    Why it is a kernel (completely monotone): it is a mixture of Gaussians of all lengths,
+    with Gamma weights, $\int_0^\infty e^{-u |x-y|^2 / 2 s^2}\, d\Gamma_\alpha(u)$; sums and
+    limits of kernels are kernels. It is strictly p.d.
+
+    Args:
+        scale: The length $s$; one, or one a feature.
+        alpha: The shape $\alpha > 0$; large values come close to the Gaussian.
+        metric: A p.s.d. matrix $A$ for the distance.
+
+    Example:
+        >>> import mercer as mc
+        >>> mc.RationalQuadratic(alpha=0.5).pair([0.0], [3**0.5])
+        0.5
+    """
+
+    word = "rational_quadratic"
+
+    scale: Lengths = 1.0
+    alpha: float = 1.0
+    metric: Matrix | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        alpha = parameters.positive("RationalQuadratic", "alpha", self.alpha)
+        object.__setattr__(self, "alpha", alpha)
+
+    def profile(self, squared: Array) -> Array:
+        return np.exp(-self.alpha * np.log1p(squared / (2 * self.alpha)))
+
+    def slope(self, squared: Array) -> Array:
+        return -0.5 * np.exp(-(self.alpha + 1) * np.log1p(squared / (2 * self.alpha)))
+
+    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        moved, _ = self._gaps(A, B)
+        u = np.einsum("ijc,ijc->ij", moved, moved) / (2 * self.alpha)
+        slope = (1 + u) ** -self.alpha * self.alpha * (u / (1 + u) - np.log1p(u))
+        return super().parameter_block(A, B) | {"alpha": slope}
+
+
+@dataclass(frozen=True)
+class Wendland(Radial):
+    r"""Wendland kernel: a polynomial in $r = |x-y|/s$ that is zero from $r = 1$ on.
+
+    With $\ell = \lfloor d/2 \rfloor + q + 1$ and $(t)_+ = \max(t, 0)$ it is
+    $(1-r)_+^{\ell}$ for smoothness $q = 0$, $(1-r)_+^{\ell+1}((\ell+1)r + 1)$ for $q = 1$,
+    and so on: continuously differentiable $2q$ times.
+
+    Why it is a kernel (Askey, Wendland): $(1-r)_+^\ell$ is p.d. on $\mathbb{R}^d$ exactly for
+    $\ell \ge \lfloor d/2 \rfloor + 1$, and integrating twice keeps it p.d. while it becomes
+    smoother. In more dimensions than `dimension` it is not, so wider points are refused.
+
+    Args:
+        smoothness: The number $q$: 0, 1, 2 or 3.
+        scale: The length $s$ from which on the kernel is zero; one, or one a feature.
+        dimension: The largest number of features $d$.
+        metric: A p.s.d. matrix $A$ for the distance.
+
+    Example:
+        >>> import mercer as mc
+        >>> mc.Wendland(smoothness=0, dimension=1).pair([0.0], [0.25])
+        0.75
+    """
+
+    word = "wendland"
+
+    smoothness: int = 1
+    scale: Lengths = 1.0
+    dimension: int = 3
+    metric: Matrix | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least in (("smoothness", 0), ("dimension", 1)):
+            value = parameters.whole("Wendland", name, getattr(self, name), least)
+            object.__setattr__(self, name, value)
+        if self.smoothness > 3:
+            raise NotAKernel("Wendland has a formula for smoothness 0, 1, 2 and 3.")
+
+    @property
+    def domain(self) -> Domain:
+        return Vectors(max_width=self.dimension)
+
+    @property
+    def steepest(self) -> float:  # type: ignore[override]
+        return np.inf if self.smoothness == 0 else float(-self.slope(np.zeros(1))[0])
+
+    @property
+    def _ell(self) -> int:
+        return self.dimension // 2 + self.smoothness + 1
+
+    def _factor(self) -> np.polynomial.Polynomial:
+        """The polynomial beside the power of 1 - r."""
+        e = float(self._ell)
+        coefficients = {
+            0: [1.0],
+            1: [1.0, e + 1],
+            2: [1.0, e + 2, (e**2 + 4 * e + 3) / 3],
+            3: [
+                1.0,
+                e + 3,
+                (6 * e**2 + 36 * e + 45) / 15,
+                (e**3 + 9 * e**2 + 23 * e + 15) / 15,
+            ],
+        }
+        return np.polynomial.Polynomial(coefficients[self.smoothness])
+
+    def profile(self, squared: Array) -> Array:
+        r = np.sqrt(squared)
+        value: Array = np.maximum(1 - r, 0) ** (self._ell + self.smoothness) * self._factor()(r)
+        return value.astype(squared.dtype)
+
+    def slope(self, squared: Array) -> Array:
+        if self.smoothness == 0:
+            return super().slope(squared)
+        # dp/d(r^2) = p'(r) / 2r, and p'(r) has the factor r.
+        power = self._ell + self.smoothness
+        factor = self._factor()
+        base = np.polynomial.Polynomial([1.0, -1.0])
+        over_r = (base * factor.deriv() - power * factor) // np.polynomial.Polynomial([0.0, 1.0])
+        r = np.sqrt(squared)
+        value: Array = 0.5 * np.maximum(1 - r, 0) ** (power - 1) * over_r(r)
+        return value

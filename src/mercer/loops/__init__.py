@@ -1,0 +1,52 @@
+"""The floor: compiled loops and the scheduler. Arrays and numbers in, arrays out."""
+
+from mercer.loops import profiles
+from mercer.loops.pairwise import (
+    CHI2,
+    DOT,
+    MANHATTAN,
+    MINIMUM,
+    SQUARED,
+    Pairwise,
+    Profile,
+    product_is_safe,
+)
+from mercer.loops.product import multiply
+from mercer.loops.sparse import SparsePairwise
+from mercer.loops.threads import available, run
+from mercer.loops.tiles import (
+    Applied,
+    Blocks,
+    Combined,
+    Stored,
+    Tiles,
+    Workspace,
+    dense,
+    pieces,
+    symmetric,
+)
+
+__all__ = [
+    "CHI2",
+    "DOT",
+    "MANHATTAN",
+    "MINIMUM",
+    "SQUARED",
+    "Applied",
+    "Blocks",
+    "Combined",
+    "Pairwise",
+    "Profile",
+    "SparsePairwise",
+    "Stored",
+    "Tiles",
+    "Workspace",
+    "available",
+    "dense",
+    "multiply",
+    "pieces",
+    "product_is_safe",
+    "profiles",
+    "run",
+    "symmetric",
+]

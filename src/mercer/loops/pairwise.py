@@ -1,0 +1,174 @@
+"""Dense points against dense points: sums over coordinates, then a profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+
+from mercer.loops import profiles
+from mercer.loops.profiles import finish, shift
+from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
+from mercer.loops.vector import (
+    CONTRACT,
+    ROWS,
+    tile_chi2,
+    tile_dot,
+    tile_manhattan,
+    tile_minimum,
+    tile_squared,
+    wide,
+)
+from mercer.types import Array
+
+DOT, SQUARED, MANHATTAN, MINIMUM, CHI2 = range(5)
+
+PANELS = 32
+"""Column panels between two finishing passes: the sums of eight rows then still sit in the
+first or second cache."""
+
+DIRECT = 9216
+"""Columns to fill at once when nothing reads the tile again."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What becomes of a sum: a kind from `mercer.loops.profiles` and its parameters."""
+
+    kind: int = profiles.RAW
+    p: float = 1.0
+    q: float = 1.0
+    whole: int = 1
+
+
+@numba.njit(nogil=True, fastmath=CONTRACT, cache=True)
+def _fill(  # type: ignore[untyped-decorator] # noqa: C901
+    X: Any, Y: Any, operation: Any, profile: Any, p: Any, q: Any, whole: Any, a: Any, b: Any,
+    shifted: Any, same: Any, own: Any, width: Any, wide_: Any,
+    i: Any, j: Any, k: Any, m: Any, out: Any, stride: Any,
+) -> None:  # fmt: skip
+    """Fill rows i:j and columns k:m of the matrix, into flat `out`."""
+    group = PANELS * wide_
+    sums = np.empty(ROWS * group, X.dtype)
+    zero = p - p
+    for c in range(k, m, group):
+        stop = min(c + group, m)
+        for r in range(i, j, ROWS):
+            x = (r // ROWS) * width * ROWS
+            for column in range(c, stop, wide_):
+                y = (column // wide_) * width * wide_
+                s = column - c
+                if operation == 0:
+                    tile_dot(X, x, Y, y, sums, s, group, width)
+                elif operation == 1:
+                    tile_squared(X, x, Y, y, sums, s, group, width)
+                elif operation == 2:
+                    tile_manhattan(X, x, Y, y, sums, s, group, width)
+                elif operation == 3:
+                    tile_minimum(X, x, Y, y, sums, s, group, width)
+                else:
+                    tile_chi2(X, x, Y, y, sums, s, group, width)
+            for row in range(r, min(r + ROWS, j)):
+                start = (row - r) * group
+                part = sums[start : start + stop - c]
+                norms = b[c:stop]
+                at = (row - i) * stride + (c - k)
+                if shifted:
+                    shift(part, a[row], norms, zero)
+                if same and c <= row < stop:
+                    part[row - c] = own[row]
+                finish(part, out[at : at + stop - c], profile, p, q, whole, a[row], norms)
+
+
+class Pairwise(Tiles):
+    """`profile(sum_c operation(x_c, y_c))` for dense points.
+
+    Args:
+        X: Points, a row each.
+        Y: Points of the same width and type; `X` itself makes the matrix symmetric.
+        operation: `DOT`, `SQUARED` (differences), `MANHATTAN`, `MINIMUM` or `CHI2`.
+        profile: What becomes of the sum.
+        norms: A number for each row and each column, for the profiles that use them.
+        product: Squared distances as |x|^2 + |y|^2 - 2 x'y, from the squared norms in
+            `norms`. The caller has checked that rounding allows it.
+        own: The sums of each point with itself, where `Y is X`: the diagonal is exact.
+    """
+
+    span = DIRECT
+
+    def __init__(
+        self,
+        X: Array,
+        Y: Array,
+        operation: int,
+        profile: Profile,
+        *,
+        norms: tuple[Array, Array] | None = None,
+        product: bool = False,
+        own: Array | None = None,
+    ) -> None:
+        self.dtype = X.dtype
+        self.shape = len(X), len(Y)
+        self._wide = wide(self.dtype)
+        self._X = pack(X * self.dtype.type(-2) if product else X, ROWS)
+        self._Y = pack(Y, self._wide)
+        nothing = np.zeros(1, self.dtype)
+        a, b = (np.zeros(len(X), self.dtype), nothing) if norms is None else norms
+        cast = self.dtype.type
+        self._arguments = (
+            DOT if product else operation,
+            profile.kind,
+            cast(profile.p),
+            cast(profile.q),
+            profile.whole,
+            np.ascontiguousarray(a, self.dtype),
+            np.ascontiguousarray(b, self.dtype),
+            product,
+            own is not None,
+            nothing if own is None else np.ascontiguousarray(own, self.dtype),
+            X.shape[1],
+            self._wide,
+        )
+
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:  # noqa: ARG002
+        flat, stride = flatten(out)
+        _fill(self._X, self._Y, *self._arguments, *rows, *columns, flat, stride)
+
+
+def pack(points: Array, size: int) -> Array:
+    """Points in panels of `size`, each panel coordinate by coordinate, flat; the last one is
+    filled up with zeros. So a register tile reads memory in order.
+    """
+    count, width = points.shape
+    panels = -(-count // size)
+    packed = np.zeros((panels, width, size), points.dtype)
+    whole = count // size
+    packed[:whole] = points[: whole * size].reshape(whole, size, width).transpose(0, 2, 1)
+    if whole < panels:
+        packed[whole, :, : count - whole * size] = points[whole * size :].T
+    return packed.reshape(-1)
+
+
+def product_is_safe(
+    squares: tuple[Array, Array], width: int, slope: float, dtype: np.dtype[Any]
+) -> bool:
+    r"""Whether |x|^2 + |y|^2 - 2 x'y is exact enough for a profile of this slope.
+
+    A dot product of `width` terms is off by at most $d\,u\,|x||y|$, and by more than
+    $6\sqrt d\,u\,|x||y|$ only with probability below $2e^{-18}$ (Higham and Mary 2019); the
+    norms and the two sums add at most $3u(|x|^2+|y|^2)$, and $2|x||y| \le |x|^2+|y|^2$. A
+    profile whose slope in the squared distance is at most `slope` turns this into an error
+    of its value, which must stay below 2^-40 (float64) or 2^-15 (float32).
+
+    Args:
+        squares: The squared norms of the rows and of the columns.
+        width: The number of coordinates.
+        slope: The largest slope of the profile; infinite for one that has a cusp at zero.
+        dtype: The type of the matrix.
+    """
+    unit = float(np.finfo(dtype).eps) / 2
+    largest = float(squares[0].max(initial=0)) + float(squares[1].max(initial=0))
+    error = slope * largest * unit * (min(width, 6 * width**0.5) + 3)
+    return error <= (2.0**-40 if dtype == np.float64 else 2.0**-15)

@@ -1,0 +1,249 @@
+"""A Gram matrix as tiles: something that can fill any part of itself.
+
+`Tiles` is the one thing a kernel has to offer. `dense` and `symmetric` write a whole matrix
+from it, `multiply` (in `product.py`) multiplies by it and stores nothing. Sums and products of
+kernels combine tiles while they are in cache, so a matrix is passed over once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.errors import InvalidParameter
+from mercer.loops.threads import available, run
+from mercer.types import Array
+
+ROWS = 144
+"""Rows of a tile: a multiple of every register tile, and few enough for the cache."""
+
+COLUMNS = 1152
+"""Columns of a tile that has to stay in cache; a multiple of every register tile."""
+
+SMALL = 1 << 16
+"""Entries below which starting a second thread costs more than it saves."""
+
+Slice = tuple[int, int]
+
+
+class Workspace:
+    """Scratch tiles of one thread, lent again instead of allocated again."""
+
+    def __init__(self) -> None:
+        self._free: list[NDArray[np.uint8]] = []
+        self._zeros: Array = np.zeros(0)
+
+    @contextmanager
+    def tile(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> Iterator[Array]:
+        """An array with arbitrary content, until the end of the block."""
+        size = shape[0] * shape[1] * dtype.itemsize
+        buffer = self._free.pop() if self._free else np.empty(size, np.uint8)
+        if buffer.nbytes < size:
+            buffer = np.empty(size, np.uint8)
+        yield buffer[:size].view(dtype).reshape(shape)
+        self._free.append(buffer)
+
+    def zeros(self, size: int, dtype: np.dtype[Any]) -> Array:
+        """A flat array of zeros; whoever writes to it leaves zeros behind."""
+        if self._zeros.size < size or self._zeros.dtype != dtype:
+            self._zeros = np.zeros(size, dtype)
+        return self._zeros
+
+
+class Tiles(ABC):
+    """A matrix that can fill any part of itself.
+
+    Attributes:
+        shape: Rows and columns.
+        dtype: The type of its entries.
+        span: Columns that it likes to fill at once: few when the tile is read again.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    span: int = COLUMNS
+
+    @abstractmethod
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
+        """Write the entries of these rows and columns to `out`, whose rows are contiguous.
+
+        Both slices start at a multiple of `ROWS` (the columns at least at one of 48), or
+        the tiles cover the slice some slower way.
+        """
+
+    @contextmanager
+    def part(self, rows: Slice, columns: Slice, work: Workspace) -> Iterator[tuple[Array, int]]:
+        """These rows and columns as flat memory, and the distance between its rows. It must
+        not be written to, and is valid until the end of the block.
+        """
+        shape = rows[1] - rows[0], columns[1] - columns[0]
+        with work.tile(shape, self.dtype) as tile:
+            self.fill(rows, columns, tile, work)
+            yield flatten(tile)
+
+
+def dense(tiles: Tiles, out: Array | None = None, threads: int | None = None) -> Array:
+    """Write the whole matrix, tile by tile, to `out` or to a new array."""
+    rows, columns = tiles.shape
+    out = target(tiles, out)
+
+    def work(task: tuple[Slice, Slice], workspace: Workspace) -> None:
+        (i, j), (k, m) = task
+        tiles.fill((i, j), (k, m), out[i:j, k:m], workspace)
+
+    tasks = ((a, b) for a in pieces(rows, ROWS) for b in pieces(columns, tiles.span))
+    run(work, tasks, crew(rows * columns, threads), Workspace)
+    return out
+
+
+def symmetric(tiles: Tiles, out: Array | None = None, threads: int | None = None) -> Array:
+    """Write a symmetric matrix: each pair computed once, so exactly symmetric."""
+    rows, _ = tiles.shape
+    out = target(tiles, out)
+    flat, stride = flatten(out)
+
+    def work(strip: Slice, workspace: Workspace) -> None:
+        i, j = strip
+        for k, m in pieces(rows, tiles.span, start=i):
+            tiles.fill((i, j), (k, m), out[i:j, k:m], workspace)
+            _mirror(flat, stride, i, j, k, m)
+
+    run(work, pieces(rows, ROWS), crew(rows * rows // 2, threads), Workspace)
+    return out
+
+
+def target(tiles: Tiles, out: Array | None) -> Array:
+    """The array to write to: `out` if it fits, else a new one."""
+    if out is None:
+        return np.empty(tiles.shape, dtype=tiles.dtype)
+    if out.shape != tiles.shape or out.dtype != tiles.dtype:
+        raise InvalidParameter(
+            f"out has shape {out.shape} and type {out.dtype}, but the matrix has shape "
+            f"{tiles.shape} and type {tiles.dtype}. Pass an array of that shape and type."
+        )
+    if not out.flags.c_contiguous or not out.flags.writeable:
+        raise InvalidParameter("out must be C-contiguous and writeable: np.empty makes one.")
+    return out
+
+
+def pieces(stop: int, size: int, start: int = 0) -> Iterator[Slice]:
+    """Cut a range into pieces of one size, the last one shorter."""
+    return ((i, min(i + size, stop)) for i in range(start, stop, size))
+
+
+def crew(entries: int, threads: int | None) -> int:
+    """Threads for so many entries."""
+    if entries < SMALL:
+        return 1
+    return available() if threads is None else threads
+
+
+def flatten(out: Array) -> tuple[Array, int]:
+    """The memory of a part of a matrix as one flat array, and the distance of its rows.
+
+    Compiled loops index flat memory: Numba makes vector code only where it knows that
+    neighbours are neighbours.
+    """
+    rows, columns = out.shape
+    if out.flags.c_contiguous:
+        return out.reshape(-1), columns
+    stride = out.strides[0] // out.itemsize
+    size = (rows - 1) * stride + columns
+    return np.lib.stride_tricks.as_strided(out, (size,), (out.itemsize,)), stride
+
+
+@numba.njit(nogil=True, cache=True)
+def _mirror(  # type: ignore[untyped-decorator]
+    flat: Any, stride: Any, i: Any, j: Any, k: Any, m: Any
+) -> None:
+    """Copy the part right of the diagonal of rows i:j, columns k:m, to below it.
+
+    By way of a small block, so that both the reads and the writes run along rows.
+    """
+    size = 48
+    height = j - i
+    block = np.empty(size * height, flat.dtype)
+    for b in range(k, m, size):
+        e = min(b + size, m)
+        for row in range(i, j):
+            source = flat[row * stride + b : row * stride + e]
+            turned = block[row - i :]
+            for c in range(len(source)):
+                turned[c * height] = source[c]
+        for column in range(max(b, i + 1), e):
+            count = min(j, column) - i
+            target = flat[column * stride + i : column * stride + i + count]
+            source = block[(column - b) * height : (column - b) * height + count]
+            for r in range(count):
+                target[r] = source[r]
+
+
+class Stored(Tiles):
+    """Tiles of a matrix that is there already."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.shape, self.dtype, self._matrix = matrix.shape, matrix.dtype, matrix
+
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:  # noqa: ARG002
+        out[...] = self._matrix[slice(*rows), slice(*columns)]
+
+    @contextmanager
+    def part(self, rows: Slice, columns: Slice, work: Workspace) -> Iterator[tuple[Array, int]]:  # noqa: ARG002
+        yield flatten(self._matrix[slice(*rows), slice(*columns)])
+
+
+class Blocks(Tiles):
+    """Tiles of an arbitrary function of two slices: callables and unknown kernels."""
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        dtype: np.dtype[Any],
+        block: Callable[[slice, slice], Array],
+    ) -> None:
+        self.shape, self.dtype, self._block = shape, dtype, block
+
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:  # noqa: ARG002
+        out[...] = self._block(slice(*rows), slice(*columns))
+
+
+class Applied(Tiles):
+    """A function applied in place to each tile of other tiles.
+
+    The function gets the tile and the slices it covers.
+    """
+
+    def __init__(self, inner: Tiles, function: Callable[[Array, slice, slice], None]) -> None:
+        self.shape, self.dtype = inner.shape, inner.dtype
+        self._inner, self._function = inner, function
+
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
+        self._inner.fill(rows, columns, out, work)
+        self._function(out, slice(*rows), slice(*columns))
+
+
+class Combined(Tiles):
+    """Two matrices combined entry by entry, while both tiles are in cache."""
+
+    def __init__(self, left: Tiles, right: Tiles, operation: np.ufunc) -> None:
+        self.shape = left.shape
+        self.dtype = np.result_type(left.dtype, right.dtype)
+        self._left, self._right, self._operation = left, right, operation
+
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
+        # The first tile is filled in place where its type allows it.
+        with work.tile(out.shape, self._right.dtype) as second:
+            self._right.fill(rows, columns, second, work)
+            if self._left.dtype == out.dtype:
+                self._left.fill(rows, columns, out, work)
+                self._operation(out, second, out=out)
+                return
+            with work.tile(out.shape, self._left.dtype) as first:
+                self._left.fill(rows, columns, first, work)
+                self._operation(first, second, out=out)

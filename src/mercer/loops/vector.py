@@ -1,0 +1,297 @@
+"""Vector instructions that Numba does not offer: an exponential, and register tiles.
+
+`exp(x)` is a function without a branch, so LLVM turns a loop over it into vector code. It is
+right to one unit in the last place, zero below the smallest normal number, and it lets NaN
+through.
+
+The `tile_*` intrinsics do the inner work of every Gram matrix: `ROWS` rows against `wide(dtype)`
+columns, all sums held in registers while the coordinates go by. A loop over NumPy-like code
+cannot say this, so the few instructions are written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+# Products and sums may be contracted to one rounding. Nothing may be reordered, and NaN and
+# infinity keep their meaning: `fastmath=True` would let the compiler assume they never occur.
+CONTRACT = {"contract"}
+
+_FEATURES = llvm.get_host_cpu_features()
+_AVX512 = bool(_FEATURES.get("avx512f"))
+_BYTES = 64 if _AVX512 else 32 if _FEATURES.get("avx") else 16
+_VECTORS = 3
+
+ROWS = 8 if _AVX512 or _BYTES == 16 else 4
+"""Rows of a register tile: with three vectors of columns they fill the register file."""
+
+
+def wide(dtype: np.dtype[Any]) -> int:
+    """Columns of a register tile."""
+    return _VECTORS * _BYTES // dtype.itemsize
+
+
+def _float_bits(width: int) -> tuple[ir.Type, ir.Type]:
+    return (
+        (ir.DoubleType(), ir.IntType(64)) if width == 64 else (ir.FloatType(), ir.IntType(32))
+    )
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _as_bits(_context: Any, x: Any) -> Any:
+    """The bits of a float, as an integer of the same width."""
+    result = types.int64 if x == types.float64 else types.int32
+
+    def build(_ctx: Any, builder: Any, _sig: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], _float_bits(result.bitwidth)[1])
+
+    return result(x), build
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _power_of_two(_context: Any, bits: Any) -> Any:
+    """The float 2**(n-1), from the bits of n + 1.5 * 2**52 (or 2**23): the low bits hold n."""
+    result = types.float64 if bits == types.int64 else types.float32
+    mantissa, bias = (52, 1022) if bits == types.int64 else (23, 126)
+
+    def build(_ctx: Any, builder: Any, _sig: Any, args: Any) -> Any:
+        kind, whole = _float_bits(bits.bitwidth)
+        exponent = builder.shl(
+            builder.add(args[0], ir.Constant(whole, bias)), ir.Constant(whole, mantissa)
+        )
+        return builder.bitcast(exponent, kind)
+
+    return result(bits), build
+
+
+def exp(x: float) -> float:
+    """The exponential of a number, inside compiled loops."""
+    return float(np.exp(x))
+
+
+def _exp64(x: Any) -> Any:
+    # 707.7 keeps 2**(n-1) normal; 709.79 is just above log(largest double).
+    z = -707.7 if x < -707.7 else x
+    z = 709.79 if z > 709.79 else z
+    # Adding 1.5 * 2**52 rounds to a whole number n and leaves it in the low bits.
+    shifted = z * 1.4426950408889634 + 6755399441055744.0
+    n = shifted - 6755399441055744.0
+    # log(2) in two parts, the first short enough that n * part is exact.
+    r = z - n * 0.6931471803691238
+    r = r - n * 1.9082149292705877e-10
+    # Taylor to degree 13: |r| <= log(2)/2, so the rest is below 0.35**14 / 14! < 5e-18.
+    p = r * 1.6059043836821613e-10 + 2.08767569878681e-09
+    p = p * r + 2.505210838544172e-08
+    p = p * r + 2.755731922398589e-07
+    p = p * r + 2.7557319223985893e-06
+    p = p * r + 2.48015873015873e-05
+    p = p * r + 1.984126984126984e-04
+    p = p * r + 1.3888888888888889e-03
+    p = p * r + 8.333333333333333e-03
+    p = p * r + 4.1666666666666664e-02
+    p = p * r + 1.6666666666666666e-01
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    value = (p * _power_of_two(_as_bits(shifted))) * 2.0
+    return 0.0 if x < -707.7 else value
+
+
+def _exp32(x: Any) -> Any:
+    z = np.float32(-86.6) if x < np.float32(-86.6) else x
+    z = np.float32(88.8) if z > np.float32(88.8) else z
+    shifted = z * np.float32(1.4426950408889634) + np.float32(12582912.0)
+    n = shifted - np.float32(12582912.0)
+    r = z - n * np.float32(0.693145751953125)
+    r = r - n * np.float32(1.428606765330187e-06)
+    # Taylor to degree 7: the rest is below 0.35**8 / 8! < 6e-9.
+    p = r * np.float32(1.984126984126984e-04) + np.float32(1.3888888888888889e-03)
+    p = p * r + np.float32(8.333333333333333e-03)
+    p = p * r + np.float32(4.1666666666666664e-02)
+    p = p * r + np.float32(1.6666666666666666e-01)
+    p = p * r + np.float32(0.5)
+    p = p * r + np.float32(1.0)
+    p = p * r + np.float32(1.0)
+    value = (p * _power_of_two(_as_bits(shifted))) * np.float32(2.0)
+    return np.float32(0.0) if x < np.float32(-86.6) else value
+
+
+@overload(exp, jit_options={"fastmath": CONTRACT})  # type: ignore[untyped-decorator]
+def _exp(x: Any) -> Callable[..., Any] | None:
+    if x == types.float64:
+        return _exp64
+    if x == types.float32:
+        return _exp32
+    return None
+
+
+class _Registers:
+    """Emits vector instructions for one element type."""
+
+    flags = ("contract",)
+
+    def __init__(self, builder: Any, element: Any) -> None:
+        self.builder = builder
+        self.size = element.bitwidth // 8
+        self.lanes = _BYTES // self.size
+        self.kind = ir.VectorType(_float_bits(element.bitwidth)[0], self.lanes)
+        self.zero = ir.Constant(self.kind, [0.0] * self.lanes)
+
+    def load(self, base: Any, offset: Any) -> Any:
+        pointer = self.builder.bitcast(
+            self.builder.gep(base, [offset]), self.kind.as_pointer()
+        )
+        value = self.builder.load(pointer)
+        value.align = self.size
+        return value
+
+    def store(self, value: Any, base: Any, offset: Any) -> None:
+        pointer = self.builder.bitcast(
+            self.builder.gep(base, [offset]), self.kind.as_pointer()
+        )
+        self.builder.store(value, pointer).align = self.size
+
+    def spread(self, scalar: Any) -> Any:
+        undefined = ir.Constant(self.kind, ir.Undefined)
+        first = self.builder.insert_element(undefined, scalar, ir.IntType(32)(0))
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
+        return self.builder.shuffle_vector(first, undefined, mask)
+
+    def add(self, a: Any, b: Any) -> Any:
+        return self.builder.fadd(a, b, flags=self.flags)
+
+    def multiply(self, a: Any, b: Any) -> Any:
+        return self.builder.fmul(a, b, flags=self.flags)
+
+    def dot(self, total: Any, x: Any, y: Any) -> Any:
+        return self.add(total, self.multiply(x, y))
+
+    def squared(self, total: Any, x: Any, y: Any) -> Any:
+        gap = self.builder.fsub(x, y)
+        return self.add(total, self.multiply(gap, gap))
+
+    def manhattan(self, total: Any, x: Any, y: Any) -> Any:
+        gap = self.builder.fsub(x, y)
+        negative = self.builder.fcmp_ordered("<", gap, self.zero)
+        return self.add(total, self.builder.select(negative, self.builder.fneg(gap), gap))
+
+    def minimum(self, total: Any, x: Any, y: Any) -> Any:
+        return self.add(total, self.builder.select(self.builder.fcmp_ordered("<", x, y), x, y))
+
+    def chi2(self, total: Any, x: Any, y: Any) -> Any:
+        # (x - y)^2 / (x + y), where 0/0 counts as 0.
+        gap, both = self.builder.fsub(x, y), self.builder.fadd(x, y)
+        empty = self.builder.fcmp_ordered("==", both, self.zero)
+        one = ir.Constant(self.kind, [1.0] * self.lanes)
+        ratio = self.builder.fdiv(self.multiply(gap, gap), self.builder.select(empty, one, both))
+        return self.add(total, ratio)
+
+
+def _register_tile(operation: str) -> Any:
+    """An intrinsic `(X, x, Y, y, S, s, stride, width)` that sets, for flat packed arrays,
+
+    `S[s + r*stride + c] = sum_k operation(X[x + k*ROWS + r], Y[y + k*wide + c])`.
+    """
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def tile(
+        _context: Any, X: Any, x: Any, Y: Any, y: Any, S: Any, s: Any, stride: Any, width: Any
+    ) -> Any:
+        def build(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            registers = _Registers(builder, X.dtype)
+            index = ir.IntType(64)
+            left, right, out = (
+                builder.gep(
+                    context.make_array(sig.args[i])(context, builder, args[i]).data, [args[i + 1]]
+                )
+                for i in (0, 2, 4)
+            )
+            lanes = registers.lanes
+            sums = [
+                [cgutils.alloca_once(builder, registers.kind) for _ in range(_VECTORS)]
+                for _ in range(ROWS)
+            ]
+            for total in (total for row in sums for total in row):
+                builder.store(registers.zero, total)
+            with cgutils.for_range(builder, args[7]) as loop:
+                row_at = builder.mul(loop.index, index(ROWS))
+                column_at = builder.mul(loop.index, index(_VECTORS * lanes))
+                columns = [
+                    registers.load(right, builder.add(column_at, index(v * lanes)))
+                    for v in range(_VECTORS)
+                ]
+                for r, row in enumerate(sums):
+                    scalar = builder.load(builder.gep(left, [builder.add(row_at, index(r))]))
+                    spread = registers.spread(scalar)
+                    for total, column in zip(row, columns, strict=True):
+                        step = getattr(registers, operation)
+                        builder.store(step(builder.load(total), spread, column), total)
+            for r, row in enumerate(sums):
+                start = builder.mul(args[6], index(r))
+                for v, total in enumerate(row):
+                    at = builder.add(start, index(v * lanes))
+                    registers.store(builder.load(total), out, at)
+            return context.get_dummy_value()
+
+        whole = types.int64
+        return types.void(X, whole, Y, whole, S, whole, whole, whole), build
+
+    return tile
+
+
+tile_dot = _register_tile("dot")
+tile_squared = _register_tile("squared")
+tile_manhattan = _register_tile("manhattan")
+tile_minimum = _register_tile("minimum")
+tile_chi2 = _register_tile("chi2")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def row_dot(
+    _context: Any, indices: Any, data: Any, start: Any, stop: Any, Y: Any, y: Any, S: Any, s: Any
+) -> Any:
+    """One sparse row against eight vectors of packed columns:
+
+    `S[s + c] = sum_k data[k] * Y[y + indices[k]*width + c]`, k from start to stop.
+    """
+
+    def build(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        registers = _Registers(builder, Y.dtype)
+        index = ir.IntType(64)
+        which, values, right, out = (
+            context.make_array(sig.args[i])(context, builder, args[i]).data for i in (0, 1, 4, 6)
+        )
+        right, out = builder.gep(right, [args[5]]), builder.gep(out, [args[7]])
+        lanes = registers.lanes
+        sums = [cgutils.alloca_once(builder, registers.kind) for _ in range(SPARSE_VECTORS)]
+        for total in sums:
+            builder.store(registers.zero, total)
+        with cgutils.for_range_slice(builder, args[2], args[3], index(1), index) as (k, _):
+            column = builder.load(builder.gep(which, [k]))
+            at = builder.mul(builder.sext(column, index), index(SPARSE_VECTORS * lanes))
+            spread = registers.spread(builder.load(builder.gep(values, [k])))
+            for v, total in enumerate(sums):
+                y = registers.load(right, builder.add(at, index(v * lanes)))
+                builder.store(registers.dot(builder.load(total), spread, y), total)
+        for v, total in enumerate(sums):
+            registers.store(builder.load(total), out, index(v * lanes))
+        return context.get_dummy_value()
+
+    whole = types.int64
+    return types.void(indices, data, whole, whole, Y, whole, S, whole), build
+
+
+SPARSE_VECTORS = 8
+
+
+def sparse_wide(dtype: np.dtype[Any]) -> int:
+    """Columns that one sparse row meets at a time."""
+    return SPARSE_VECTORS * _BYTES // dtype.itemsize

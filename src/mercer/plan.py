@@ -1,0 +1,119 @@
+"""How the user wants something computed. What is learned is never said here."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from mercer.errors import InvalidParameter
+
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_CHOICES = {
+    "method": ("auto", "dense", "blocked"),
+    "device": ("auto", "cpu"),
+    "precision": ("auto", "float32", "float64"),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to compute: every field is "auto" until you say otherwise.
+
+    Args:
+        method: "dense" stores the Gram matrix, "blocked" recomputes it a tile at a time.
+        memory: The budget: bytes, or a text such as "4 GB"; by default half of what is free.
+        device: "cpu".
+        precision: "float32" or "float64"; by default that of the points.
+        tolerance: The relative residual of iterative solvers; by default 1e-8.
+        threads: How many threads; by default the limit of threadpoolctl, and one inside a
+            joblib worker.
+
+    Example:
+        >>> Plan(memory="2 GB").budget()
+        2000000000
+    """
+
+    method: str = "auto"
+    memory: int | str = "auto"
+    device: str = "auto"
+    precision: str = "auto"
+    tolerance: float | str = "auto"
+    threads: int | str = "auto"
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                known = ", ".join(map(repr, choices))
+                raise InvalidParameter(
+                    f"Plan needs {name} to be one of {known}, got {getattr(self, name)!r}."
+                )
+        if self.memory != "auto":
+            object.__setattr__(self, "memory", _bytes(self.memory))
+        if self.threads != "auto" and not _whole(self.threads, 1):
+            raise InvalidParameter(f'Plan needs threads "auto" or >= 1, got {self.threads!r}.')
+        tolerance = self.tolerance
+        positive = isinstance(tolerance, Real) and 0 < tolerance < 1
+        if tolerance != "auto" and not positive:
+            raise InvalidParameter(f"Plan needs a tolerance between 0 and 1, got {tolerance!r}.")
+
+    def budget(self) -> int:
+        """The bytes that may be taken."""
+        return free_memory() // 2 if self.memory == "auto" else int(self.memory)
+
+    def crew(self) -> int | None:
+        """The number of threads, None for as many as are available."""
+        return None if self.threads == "auto" else int(self.threads)
+
+    def __str__(self) -> str:
+        chosen = {field.name: getattr(self, field.name) for field in fields(self)}
+        said = ", ".join(f"{name}={value!r}" for name, value in chosen.items() if value != "auto")
+        return f"Plan({said})"
+
+
+def as_plan(plan: Plan | str) -> Plan:
+    """A plan as it is; a text is the name of a method."""
+    if isinstance(plan, Plan):
+        return plan
+    if isinstance(plan, str):
+        return Plan(method=plan)
+    raise InvalidParameter(f"A plan is a mercer.Plan or the name of a method, got {plan!r}.")
+
+
+def free_memory() -> int:
+    """The bytes that can be taken without swapping, by the system's own estimate."""
+    try:
+        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
+    except OSError:
+        found = None
+    if found:
+        return int(found[1]) * 1024
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def readable(size: float) -> str:
+    """A number of bytes in words."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+
+
+def _bytes(value: Any) -> int:
+    if _whole(value, 1):
+        return int(value)
+    found = re.fullmatch(r"([\d.]+(?:e\d+)?)\s*([A-Za-z]*)", str(value).strip())
+    unit = found[2].upper().removesuffix("S") if found else "?"
+    unit = "" if unit in ("B", "BYTE") else unit
+    if found is None or unit not in _UNITS:
+        raise InvalidParameter(f'Plan needs memory in bytes or as "4 GB", got {value!r}.')
+    return int(float(found[1]) * _UNITS[unit])

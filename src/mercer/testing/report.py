@@ -1,0 +1,70 @@
+"""What a check says: which laws hold, which were skipped and why, and which is broken."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from mercer.errors import MercerError
+
+
+class BrokenLaw(MercerError, AssertionError):
+    """A kernel breaks a law that every kernel keeps."""
+
+
+class NotApplicable(Exception):  # noqa: N818 - it is no error: the law has nothing to say
+    """A law says nothing of this kernel; the reason is the message."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One law on one kernel.
+
+    Attributes:
+        law: The law in words.
+        skipped: Why it was skipped; empty if it was checked, and held.
+    """
+
+    law: str
+    skipped: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The laws that a kernel was held against, all of which it keeps. Print it.
+
+    Attributes:
+        kernel: The kernel, as text.
+        points: The number of points.
+        error: The relative error that was allowed: |computed - k(x, y)| is at most this times
+            sqrt(k(x, x) k(y, y)).
+        outcomes: What became of each law.
+    """
+
+    kernel: str
+    points: int
+    error: float
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def checked(self) -> tuple[str, ...]:
+        """The laws that were checked, and hold."""
+        return tuple(outcome.law for outcome in self.outcomes if not outcome.skipped)
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        """The laws that were skipped, each with the reason."""
+        return {outcome.law: outcome.skipped for outcome in self.outcomes if outcome.skipped}
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.kernel} keeps {len(self.checked)} laws on {self.points} points, up to a "
+            f"relative error of {self.error:.1e}:"
+        ]
+        lines += [f"  {law}" for law in self.checked]
+        for law, reason in self.skipped.items():
+            short = textwrap.shorten(reason, 300)
+            lines += textwrap.wrap(
+                f"skipped: {law}: {short}", 94, initial_indent="  ", subsequent_indent="    "
+            )
+        return "\n".join(lines)

@@ -1,0 +1,106 @@
+r"""How exact the values of a kernel have to be: the tolerance of every law, derived.
+
+A value counts as right when $|\hat k(x, y) - k(x, y)| \le \epsilon\,\sqrt{k(x, x)\,k(y, y)}$.
+This measure survives the rules: in a sum the larger $\epsilon$ remains (Cauchy-Schwarz), in a
+product the two add up.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from mercer.domains import Batch, DenseBatch, SparseBatch
+from mercer.kernels import (
+    Column,
+    Exp,
+    Kernel,
+    Normalized,
+    Polynomial,
+    Power,
+    Product,
+    Pullback,
+    Scaled,
+    Schoenberg,
+    Series,
+    Sum,
+    Weighted,
+)
+
+PROMISED = {np.dtype(np.float64): 2.0**-40, np.dtype(np.float32): 2.0**-15}
+"""The error of a leaf: what `mercer.loops.product_is_safe` lets through."""
+
+
+@singledispatch
+def rounding(kernel: Kernel, A: Batch, dtype: np.dtype[Any]) -> float:
+    """The relative error that the values of this kernel on these points may have."""
+    # A sum over d coordinates is off by min(d, 6 sqrt(d)) units (Higham and Mary 2019).
+    width = A.width if isinstance(A, DenseBatch | SparseBatch) else 1
+    return max(PROMISED[dtype], float(np.finfo(dtype).eps) * (min(width, 6 * width**0.5) + 3))
+
+
+@rounding.register
+def _(kernel: Polynomial, A: Batch, dtype: np.dtype[Any]) -> float:
+    return kernel.degree * rounding.dispatch(Kernel)(kernel, A, dtype)
+
+
+@rounding.register
+def _(kernel: Sum, A: Batch, dtype: np.dtype[Any]) -> float:
+    return max(rounding(kernel.left, A, dtype), rounding(kernel.right, A, dtype))
+
+
+@rounding.register
+def _(kernel: Product, A: Batch, dtype: np.dtype[Any]) -> float:
+    return rounding(kernel.left, A, dtype) + rounding(kernel.right, A, dtype)
+
+
+@rounding.register(Scaled)
+@rounding.register(Weighted)
+def _(kernel: Any, A: Batch, dtype: np.dtype[Any]) -> float:
+    return rounding(kernel.kernel, A, dtype)
+
+
+@rounding.register
+def _(kernel: Power, A: Batch, dtype: np.dtype[Any]) -> float:
+    inner, exponent = rounding(kernel.kernel, A, dtype), kernel.exponent
+    # A root is steep at zero: |a^r - b^r| <= |a - b|^r.
+    return float(exponent * inner if exponent >= 1 else inner**exponent)
+
+
+@rounding.register
+def _(kernel: Series, A: Batch, dtype: np.dtype[Any]) -> float:
+    return len(kernel.coefficients) * rounding(kernel.kernel, A, dtype)
+
+
+@rounding.register
+def _(kernel: Exp, A: Batch, dtype: np.dtype[Any]) -> float:
+    # An absolute error in the exponent is a relative error of the value.
+    return rounding(kernel.kernel, A, dtype) * max(1.0, _largest(kernel.kernel, A))
+
+
+@rounding.register
+def _(kernel: Normalized, A: Batch, dtype: np.dtype[Any]) -> float:
+    return 2 * rounding(kernel.kernel, A, dtype)
+
+
+@rounding.register
+def _(kernel: Schoenberg, A: Batch, dtype: np.dtype[Any]) -> float:
+    # k(x, x), k(y, y) and 2 k(x, y) are each off, and exp(-t u) has at most the slope t.
+    steepness = 4 * kernel.rate * _largest(kernel.kernel, A)
+    return rounding(kernel.kernel, A, dtype) * max(1.0, steepness)
+
+
+@rounding.register
+def _(kernel: Column, A: Batch, dtype: np.dtype[Any]) -> float:
+    return rounding(kernel.kernel, kernel._part(A), dtype)
+
+
+@rounding.register
+def _(kernel: Pullback, A: Batch, dtype: np.dtype[Any]) -> float:
+    return rounding(kernel.kernel, kernel._image(A), dtype)
+
+
+def _largest(kernel: Kernel, A: Batch) -> float:
+    return float(np.max(kernel.diag(A)))
