@@ -12,7 +12,6 @@ import os
 import resource
 import sys
 import time
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -26,7 +25,9 @@ for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
     os.environ[f"{name}_NUM_THREADS"] = str(THREADS)
 
 
-def best_of(run: Callable[[], Any], repeat: int = 5, before: Callable[[], Any] | None = None) -> float:
+def best_of(
+    run: Callable[[], Any], repeat: int = 5, before: Callable[[], Any] | None = None
+) -> float:
     """The shortest of several runs, in seconds, after one that is not counted."""
     seconds = []
     for _ in range(repeat + 1):
@@ -55,12 +56,24 @@ def halves(function: Callable[[Any], Any], array: Any) -> None:
 
 def row(task: str, contender: str, seconds: float, **facts: Any) -> None:
     """Print one result as a line of JSON."""
-    shown = {k: round(v, 6) if isinstance(v, float) and abs(v) > 1e-3 else v for k, v in facts.items()}
-    print(json.dumps({"task": task, "contender": contender, "seconds": round(seconds, 5), **shown}))
+    shown = {
+        k: round(v, 6) if isinstance(v, float) and abs(v) > 1e-3 else v
+        for k, v in facts.items()
+    }
+    print(
+        json.dumps(
+            {"task": task, "contender": contender, "seconds": round(seconds, 5), **shown}
+        )
+    )
 
 
 def compare(
-    task: str, mercer: float, peers: dict[str, float], at_least: float, floor: float | None = None, **facts: Any
+    task: str,
+    mercer: float,
+    peers: dict[str, float],
+    at_least: float,
+    floor: float | None = None,
+    **facts: Any,
 ) -> None:
     """Print a row for each contender, and one for the ratio to the fastest peer."""
     for name, seconds in peers.items():
@@ -69,7 +82,6 @@ def compare(
     ratio = peers[fastest] / mercer
     if floor is not None:
         facts["floor_seconds"], facts["times_floor"] = floor, mercer / floor
-    row(
-        task, "mercer", mercer, peer=fastest, times_faster=ratio, at_least=at_least,
-        reached=ratio >= at_least, peak_megabytes=round(peak_megabytes()), threads=THREADS, **facts,
-    )  # fmt: skip
+    facts |= {"at_least": at_least, "reached": ratio >= at_least, "threads": THREADS}
+    facts["peak_megabytes"] = round(peak_megabytes())
+    row(task, "mercer", mercer, peer=fastest, times_faster=ratio, **facts)

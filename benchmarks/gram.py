@@ -11,7 +11,6 @@ from _common import best_of, compare, halves  # isort: skip - sets the environme
 import sys
 
 import numpy as np
-
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 import mercer as mc
@@ -52,7 +51,9 @@ def distinct(dtype: str, at_least: float) -> None:
     ours = best_of(lambda: GAUSSIAN(X, Y, out=out))
     error = agree(dtype, out, rbf_kernel(X[:500], Y[:500], gamma=GAMMA))
     peer = best_of(lambda: rbf_kernel(X, Y, gamma=GAMMA))
-    compare(f"gaussian X, Y {dtype} out=", ours, {"sklearn": peer}, at_least, lowest, error=error)
+    compare(
+        f"gaussian X, Y {dtype} out=", ours, {"sklearn": peer}, at_least, lowest, error=error
+    )
 
 
 def symmetric() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from _common import best_of, compare, halves  # isort: skip - sets the environment first
 
 import numpy as np
-
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import laplacian_kernel
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from _common import THREADS, best_of, compare, peak_megabytes, row  # isort: skip - sets the environment first
 
 import sys
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+
+from threadpoolctl import threadpool_limits
 
 import mercer as mc
 
@@ -41,7 +42,9 @@ def ours(X: np.ndarray, v: np.ndarray) -> np.ndarray:
     return mc.operator(mc.Gaussian((2 * GAMMA) ** -0.5), X, plan="blocked") @ v
 
 
-def numpy_tiled(X: np.ndarray, v: np.ndarray, rows: int = 256, columns: int = 512) -> np.ndarray:
+def numpy_tiled(
+    X: np.ndarray, v: np.ndarray, rows: int = 256, columns: int = 512
+) -> np.ndarray:
     """The strongest form found: norms folded into the GEMM, tiles in cache, two threads."""
     norms = np.einsum("ij,ij->i", X, X)
     ones = np.ones(N, np.float32)
@@ -61,15 +64,13 @@ def numpy_tiled(X: np.ndarray, v: np.ndarray, rows: int = 256, columns: int = 51
             out[i : i + rows] = total
 
     starts = range(0, N, rows)
-    from threadpoolctl import threadpool_limits
-
     with threadpool_limits(1), ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(part, (starts[::2], starts[1::2])))
     return out
 
 
 def keops(X: np.ndarray, v: np.ndarray) -> np.ndarray:
-    from pykeops.numpy import LazyTensor
+    from pykeops.numpy import LazyTensor  # noqa: PLC0415 - it looks for a compiler at once
 
     x, y = LazyTensor(X[:, None, :]), LazyTensor(X[None, :, :])
     return (-GAMMA * ((x - y) ** 2).sum(-1)).exp() @ v
@@ -81,7 +82,14 @@ def main(names: list[str]) -> None:
     memory = peak_megabytes()
     error = relative_error(X, v, ours(X, v))
     assert error <= 2e-6, error
-    row("K @ v float32 peak", "mercer", seconds, error=error, peak_megabytes=round(memory), below=300)
+    row(
+        "K @ v float32 peak",
+        "mercer",
+        seconds,
+        error=error,
+        peak_megabytes=round(memory),
+        below=300,
+    )
     if names == ["memory"]:
         return
     peers = {"numpy": numpy_tiled, "keops": keops}

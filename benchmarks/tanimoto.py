@@ -9,11 +9,9 @@ from __future__ import annotations
 from _common import best_of, compare  # isort: skip - sets the environment first
 
 import sys
-
 from pathlib import Path
 
 import numpy as np
-
 from scipy import sparse
 
 import mercer as mc

@@ -59,7 +59,9 @@ class Plan:
         tolerance = self.tolerance
         positive = isinstance(tolerance, Real) and 0 < tolerance < 1
         if tolerance != "auto" and not positive:
-            raise InvalidParameter(f"Plan needs a tolerance between 0 and 1, got {tolerance!r}.")
+            raise InvalidParameter(
+                f"Plan needs a tolerance between 0 and 1, got {tolerance!r}."
+            )
 
     def budget(self) -> int:
         """The bytes that may be taken."""
@@ -71,7 +73,9 @@ class Plan:
 
     def __str__(self) -> str:
         chosen = {field.name: getattr(self, field.name) for field in fields(self)}
-        said = ", ".join(f"{name}={value!r}" for name, value in chosen.items() if value != "auto")
+        said = ", ".join(
+            f"{name}={value!r}" for name, value in chosen.items() if value != "auto"
+        )
         return f"Plan({said})"
 
 
@@ -105,7 +109,7 @@ def readable(size: float) -> str:
 
 
 def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
 def _bytes(value: Any) -> int:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
-from rich.panel import Panel
 from rich.table import Table
 from sklearn.datasets import load_diabetes
 
@@ -66,15 +65,19 @@ def show_table(console: Console, table: dict[str, Any]) -> None:
 
 def show_kernel(console: Console, k: Kernel, table: dict[str, Any]) -> None:
     """The text of the kernel, its proof, and a few of its numbers."""
-    console.print(Panel(str(k), title="a kernel on the table"))
+    console.rule("a kernel on this table")
+    console.print(str(k), highlight=False)
     proof = k.proof()
     proof.check()
-    console.print(Panel(str(proof), title="why it is one: every step checked"))
+    console.rule("why it is one: every step checked")
+    console.print(str(proof), highlight=False, soft_wrap=True)
+    console.rule("what it sees")
     K = k(table)
     values = np.linalg.eigvalsh(K)
     console.print(
         f"Its Gram matrix is {len(K)} x {len(K)}, symmetric to the last bit: "
-        f"{bool((K == K.T).all())}. Its eigenvalues go from {values[0]:.2e} to {values[-1]:.1f}."
+        f"{bool((K == K.T).all())}.\n"
+        f"Its eigenvalues go from {values[0]:.2e} to {values[-1]:.1f}."
     )
     distances = k.distance(table)
     np.fill_diagonal(distances, np.inf)
@@ -94,15 +97,18 @@ def show_refusals(console: Console, k: Kernel) -> None:
         try:
             attempt()
         except NotAKernel as refusal:
-            console.print(f"[bold]{text}[/bold] is refused: {str(refusal).splitlines()[0]}", highlight=False)
+            console.print(
+                f"[bold]{text}[/bold] is refused: {str(refusal).splitlines()[0]}",
+                highlight=False,
+            )
 
 
 def show_function(console: Console, k: Kernel, table: dict[str, Any]) -> None:
     """An element of the space, and the property that makes the space what it is."""
     few = {name: column[:3] for name, column in table.items()}
-    f = Function.of(k, few, [1.0, -2.0, 0.5])
-    one = {name: column[7:8] for name, column in table.items()}
-    value, inner = float(f(one)[0]), f @ section(k, one)
+    f = Function(k, few, [1.0, -2.0, 0.5])
+    patient = {name: column[7] for name, column in table.items()}
+    value, inner = float(f([patient])[0]), f @ section(k, patient)
     console.print(
         f"f = K_0 - 2 K_1 + 0.5 K_2 has norm {f.norm():.6f}. The reproducing property, at "
         f"patient 7: f(x) = {value:.12f} and <f, K_x> = {inner:.12f}."
@@ -136,6 +142,8 @@ def draw(k: Kernel, table: dict[str, Any], out: Path) -> list[Path]:
 
     row = new_axes(ncols=3, figsize=(12, 3.4))
     for ax, kind in zip(row, kernels, strict=True):
-        DiscriminationDisplay.from_kernel(kind, [[1, 1], [1, 2]], [[1, 3], [2, 2]], 0.0, 4.0, ax=ax)
+        DiscriminationDisplay.from_kernel(
+            kind, [[1, 1], [1, 2]], [[1, 3], [2, 2]], 0.0, 4.0, ax=ax
+        )
     save(row[0], "discrimination.png")
     return written

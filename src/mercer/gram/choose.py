@@ -60,7 +60,7 @@ def _choose(plan: Plan, rows: int, columns: int, dtype: np.dtype[Any]) -> GramPl
     matrix = f"{rows} x {columns} {dtype.name} entries take {readable(size)}"
     if plan.method == "dense" and size > budget:
         raise BudgetExceeded(
-            f"{matrix}, and {readable(budget)} are allowed.\nUse plan=\"blocked\", which stores "
+            f'{matrix}, and {readable(budget)} are allowed.\nUse plan="blocked", which stores '
             "no matrix, or allow more: mercer.Plan(memory=...)."
         )
     asked = plan.method != "auto"
@@ -83,6 +83,6 @@ def _cast(batch: Batch, precision: str) -> Batch:
     if isinstance(batch, RecordBatch) or precision == "float32":
         raise InvalidParameter(
             f"precision={precision!r} is for vectors; these points are "
-            f"{type(batch).__name__.removesuffix('Batch').lower()}s. Leave it on \"auto\"."
+            f'{type(batch).__name__.removesuffix("Batch").lower()}s. Leave it on "auto".'
         )
     return batch

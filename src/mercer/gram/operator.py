@@ -112,7 +112,7 @@ class Operator(LinearOperator):  # type: ignore[misc]
         right = np.asarray(b, dtype=np.float64)
         if not self.is_symmetric or right.shape[:1] != self.shape[:1]:
             raise InvalidInput(
-                f"solve needs the Gram matrix of one batch and {self.shape[0]} right-hand values, "
+                "solve needs the Gram matrix of one batch and a right-hand value for each row, "
                 f"got a matrix of shape {self.shape} and values of shape {right.shape}."
             )
         if isinstance(self._tiles, Stored):

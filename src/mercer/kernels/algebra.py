@@ -109,8 +109,11 @@ class Product(Pair):
         return both
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
-        parts = {}
-        for side, part, other in (("left", self.left, self.right), ("right", self.right, self.left)):
+        parts: dict[str, Array] = {}
+        for side, part, other in (
+            ("left", self.left, self.right),
+            ("right", self.right, self.left),
+        ):
             slopes = part.parameter_block(A, B)
             factor = other.block(A, B) if slopes else np.ones((1, 1))
             parts |= named(side, {name: times(factor, s) for name, s in slopes.items()})
@@ -121,8 +124,8 @@ class Product(Pair):
 class Scaled(Kernel):
     r"""Non-negative multiple of a kernel, $w\,k(x, y)$ with $w \ge 0$.
 
-    Why it is a kernel (non-negative multiple): $a^\top (w K) a = w\, a^\top K a \ge 0$. Its feature map is
-    that of $k$ times $\sqrt w$.
+    Why it is a kernel (non-negative multiple): $a^\top (w K) a = w\, a^\top K a \ge 0$. Its
+    feature map is that of $k$ times $\sqrt w$.
 
     Args:
         weight: The factor $w \ge 0$.
@@ -167,7 +170,8 @@ class Scaled(Kernel):
         return np.sqrt(self.weight) * self.kernel.feature_map(A)
 
     def gradient_block(self, A: Batch, B: Batch) -> Array:
-        return self.weight * self.kernel.gradient_block(A, B)
+        slope: Array = self.weight * self.kernel.gradient_block(A, B)
+        return slope
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
         inner = {n: self.weight * s for n, s in self.kernel.parameter_block(A, B).items()}
@@ -232,7 +236,8 @@ class Power(Kernel):
 
     def _raised(self, values: Array) -> Array:
         if not isinstance(self.exponent, int):
-            return np.power(values, values.dtype.type(self.exponent))
+            raised: Array = np.power(values, values.dtype.type(self.exponent))
+            return raised
         # Repeated squaring: np.power would call the slow general function.
         result, square, rest = np.ones_like(values), values, self.exponent
         while rest:

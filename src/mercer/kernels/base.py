@@ -16,8 +16,8 @@ from mercer.errors import (
     InvalidParameter,
     NoFeatureMap,
     NotAKernel,
-    NotSmooth,
     NoTextForm,
+    NotSmooth,
 )
 from mercer.kernels.proof import Proof
 from mercer.kernels.terms import Term
@@ -175,7 +175,7 @@ class Kernel(ABC):
         return self.parameter_block(A, A if Y is None else self.domain.encode(Y))
 
     def check_finite(self, A: Batch) -> None:
-        """Raise where a value overflows. |k(x, y)|^2 <= k(x, x) k(y, y), so the diagonal tells."""
+        """Raise where a value overflows: the diagonal tells, as |k(x, y)|^2 <= k(x, x) k(y, y)."""
         with np.errstate(over="ignore"):
             bad = np.flatnonzero(~np.isfinite(self.diag(A)))
         if bad.size:
@@ -237,7 +237,7 @@ class Kernel(ABC):
         return found
 
     def replace(self, **changes: Any) -> Self:
-        """The same kernel with other parameters: `k.replace(scale=2)`, `k.replace(left__scale=2)`.
+        """The same kernel with other parameters, those of parts too: `left__scale=2`.
 
         Raises:
             InvalidParameter: There is no such parameter.
@@ -291,12 +291,14 @@ class Kernel(ABC):
     def __radd__(self, other: Any) -> Kernel:
         if isinstance(other, Real) and other != 0:
             return self.rules.sum(self.rules.scaled(float(other), self.rules.bias()), self)
-        return self + other
+        return self.__add__(other)
 
     def __mul__(self, other: Any) -> Kernel:
         if isinstance(other, Kernel):
             return self.rules.product(self, other)
-        return self.rules.scaled(other, self) if isinstance(other, Real) else NotImplemented
+        return (
+            self.rules.scaled(float(other), self) if isinstance(other, Real) else NotImplemented
+        )
 
     __rmul__ = __mul__
 
@@ -339,7 +341,7 @@ class Kernel(ABC):
         )
 
     def exp(self) -> Kernel:
-        """exp(k), the limit of polynomials in k with positive coefficients."""
+        """Exponentiate: exp(k) is the limit of polynomials in k with positive coefficients."""
         return self.rules.exp(self)
 
     def normalized(self) -> Kernel:
@@ -347,11 +349,11 @@ class Kernel(ABC):
         return self.rules.normalized(self)
 
     def weighted(self, function: Callable[[Any], Any]) -> Kernel:
-        """f(x) k(x, y) f(y), for a function of one point that returns a number."""
+        """Weight by f: the kernel f(x) k(x, y) f(y). The function maps a point to a number."""
         return self.rules.weighted(self, function)
 
     def map(self, function: Callable[[Any], Any]) -> Kernel:
-        """k(phi(x), phi(y)), for a function of one point that returns a point."""
+        """Pull back along phi: the kernel k(phi(x), phi(y)), for a function from point to point."""
         return self.rules.map(self, function)
 
     def on(self, *columns: str | int) -> Kernel:

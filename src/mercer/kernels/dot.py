@@ -141,7 +141,8 @@ def _rows(matrix: Any) -> Any:
 
 
 def _row_sums(matrix: Any, data: Array) -> Array:
-    return np.bincount(_rows(matrix), data, minlength=matrix.shape[0])
+    sums: Array = np.bincount(_rows(matrix), data, minlength=matrix.shape[0]).astype(np.float64)
+    return sums
 
 
 def directions(points: Points) -> tuple[Points, Array]:
@@ -169,8 +170,8 @@ class Linear(Dot):
     r"""Linear kernel, $k(x, y) = x^\top y$, or $x^\top A y$ with a metric.
 
     Why it is a kernel (feature map): it is the inner product itself,
-    $\sum_{ij} c_i c_j x_i^\top x_j = |\sum_i c_i x_i|^2 \ge 0$. A p.s.d. metric is $A = L L^\top$,
-    so $x^\top A y$ is the inner product of $L^\top x$ and $L^\top y$.
+    $\sum_{ij} c_i c_j x_i^\top x_j = |\sum_i c_i x_i|^2 \ge 0$. A p.s.d. metric is
+    $A = L L^\top$, so $x^\top A y$ is the inner product of $L^\top x$ and $L^\top y$.
 
     Args:
         metric: A p.s.d. matrix $A$; by default the identity.
@@ -377,9 +378,8 @@ class Cosine(Dot):
 
     def diag(self, A: Batch) -> Array:
         points = points_of(A)
-        if sparse.issparse(points):
-            return (np.diff(points.indptr) > 0).astype(points.dtype)
-        ones: Array = points.any(axis=1).astype(points.dtype)
+        filled = np.diff(points.indptr) > 0 if sparse.issparse(points) else points.any(axis=1)
+        ones: Array = filled.astype(points.dtype)
         return ones
 
     def feature_map(self, A: Batch) -> Array:
@@ -396,7 +396,8 @@ class Cosine(Dot):
                 "is zero. Leave such rows out."
             )
         moved = V - (U @ V.T)[..., None] * U[:, None, :]
-        return moved / np.exp(log_lengths).astype(U.dtype)[:, None, None]
+        gradient: Array = moved / np.exp(log_lengths).astype(U.dtype)[:, None, None]
+        return gradient
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import Anything, Batch, DenseBatch, Domain, RecordBatch, Records, SparseBatch, Vectors
+from mercer.domains import (
+    Anything,
+    Batch,
+    DenseBatch,
+    Domain,
+    RecordBatch,
+    Records,
+    SparseBatch,
+    Vectors,
+)
 from mercer.errors import InvalidInput, InvalidParameter, NotSmooth
 from mercer.kernels import parameters
 from mercer.kernels.algebra import named, times
@@ -198,8 +207,7 @@ class Normalized(Lift):
                 zero = (a[rows, None] == 0) & (b[None, columns] == 0)
                 tile[zero & (names[0][rows, None] == names[1][None, columns])] = 1
             if same:
-                overlap = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
-                tile[overlap - rows.start, overlap - columns.start] = 1
+                _set_diagonal(tile, rows, columns, 1.0)
 
         return Applied(self.kernel.tiles(A, B) if safe is None else safe, divide)
 
@@ -225,11 +233,43 @@ class Normalized(Lift):
         if (a == 0).any() or (b == 0).any():
             raise NotSmooth(f"{self} has no gradient at a point with k(x, x) = 0.")
         scale = 1 / np.sqrt(a[:, None] * b[None, :])
-        # k is symmetric, so the derivative of k(x, x) is twice that in its first argument.
-        own = np.stack([self.kernel.gradient_block(A[i : i + 1], A[i : i + 1])[0, 0] for i in range(len(A))])
+        own = _own_gradient(self.kernel, A) / 2
         slope: Array = self.kernel.gradient_block(A, B) * scale[..., None]
         slope -= (self.kernel.block(A, B) * scale / a[:, None])[..., None] * own[:, None, :]
         return slope
+
+    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        a, b = self.kernel.diag(A), self.kernel.diag(B)
+        if (a == 0).any() or (b == 0).any():
+            raise NotSmooth(f"{self} has no gradient at a point with k(x, x) = 0.")
+        scale = 1 / np.sqrt(a[:, None] * b[None, :])
+        share = self.kernel.block(A, B) * scale / 2
+        left, right = _own_slopes(self.kernel, A), _own_slopes(self.kernel, B)
+        slopes: dict[str, Array] = {}
+        for name, slope in self.kernel.parameter_block(A, B).items():
+            across = times(share / a[:, None], np.expand_dims(left[name], 1))
+            down = times(share / b[None, :], np.expand_dims(right[name], 0))
+            slopes[name] = times(scale, slope) - across - down
+        return named("kernel", slopes)
+
+
+def _set_diagonal(tile: Array, rows: slice, columns: slice, value: float) -> None:
+    """Set those entries of a tile that lie on the diagonal of the matrix."""
+    overlap = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
+    tile[overlap - rows.start, overlap - columns.start] = value
+
+
+def _own_gradient(kernel: Kernel, A: Batch) -> Array:
+    """The derivatives of k(x, x) in x: twice those in the first argument, by symmetry."""
+    points = (A[i : i + 1] for i in range(len(A)))
+    return 2 * np.stack([kernel.gradient_block(point, point)[0, 0] for point in points])
+
+
+def _own_slopes(kernel: Kernel, A: Batch) -> dict[str, Array]:
+    """The derivatives of k(x, x) in the logarithm of each parameter."""
+    points = (A[i : i + 1] for i in range(len(A)))
+    slopes = [kernel.parameter_block(point, point) for point in points]
+    return {name: np.stack([slope[name][0, 0] for slope in slopes]) for name in slopes[0]}
 
 
 @dataclass(frozen=True)
@@ -272,6 +312,8 @@ class Schoenberg(Lift):
             tile *= -2
             tile += a[rows, None] + b[None, columns]
             np.maximum(tile, 0, out=tile)
+            if A is B:
+                _set_diagonal(tile, rows, columns, 0.0)
             tile *= tile.dtype.type(-self.rate)
             np.exp(tile, out=tile)
 
@@ -282,6 +324,23 @@ class Schoenberg(Lift):
 
     def diag(self, A: Batch) -> Array:
         return np.ones_like(self.kernel.diag(A))
+
+    def gradient_block(self, A: Batch, B: Batch) -> Array:
+        slope: Array = 2 * self.kernel.gradient_block(A, B)
+        slope -= _own_gradient(self.kernel, A)[:, None, :]
+        slope *= self.rate * self.block(A, B)[..., None]
+        return slope
+
+    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        values = self.block(A, B)
+        left, right = _own_slopes(self.kernel, A), _own_slopes(self.kernel, B)
+        slopes: dict[str, Array] = {}
+        for name, slope in self.kernel.parameter_block(A, B).items():
+            bent = 2 * slope - np.expand_dims(left[name], 1) - np.expand_dims(right[name], 0)
+            slopes[name] = times(self.rate * values, bent)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            own = np.where(values > 0, values * np.log(values), 0.0)
+        return {"rate": own} | named("kernel", slopes)
 
 
 @dataclass(frozen=True)
@@ -413,7 +472,9 @@ class Column(Lift):
     kernel: Kernel
 
     def __post_init__(self) -> None:
-        columns = (self.columns,) if isinstance(self.columns, (str, int)) else tuple(self.columns)
+        columns = (
+            (self.columns,) if isinstance(self.columns, (str, int)) else tuple(self.columns)
+        )
         if not columns:
             raise InvalidParameter(f'{self.kernel}.on() needs a column: .on("age").')
         kinds = {isinstance(column, str) for column in columns}
@@ -424,14 +485,14 @@ class Column(Lift):
             )
         if len(set(columns)) < len(columns):
             raise InvalidParameter(f"A column is named twice: {columns}.")
-        if not kinds == {True} and min(columns) < 0:  # type: ignore[type-var]
+        if any(isinstance(column, int) and column < 0 for column in columns):
             raise InvalidParameter(f"Positions count from 0: {columns}.")
         object.__setattr__(self, "columns", columns)
 
     @property
     def domain(self) -> Domain:
         if isinstance(self.columns[0], str):
-            return Records(self.columns)  # type: ignore[arg-type]
+            return Records(self.columns)
         return Vectors()
 
     def _part(self, A: Batch) -> Batch:

@@ -155,23 +155,25 @@ class Proof:
     # Forms of a proof
 
     def __str__(self) -> str:
-        return "\n".join(self._lines("1", 0))
+        return "\n".join(self._lines("1", 0, set()))
 
-    def _lines(self, path: str, indent: int) -> list[str]:
-        head, inner = f"{path}. ", indent + len(path) + 2
-        lines = [f"{' ' * indent}{head}{self.claim} is {_words(self)}"]
-        # A tree may be deep: its text then gets longer lines, not narrower ones.
+    def _lines(self, path: str, indent: int, said: set[str]) -> list[str]:
+        lines = [f"{' ' * indent}{path}. {self.claim} is {_words(self)}"]
+        inner, reason = " " * (indent + 3), _plain(_reason(self))
+        # A theorem is quoted once. A tree may be deep: its text then gets longer lines, not
+        # narrower ones.
         lines += textwrap.wrap(
-            f"by {self.rule}: {_plain(_reason(self))}",
-            max(92, inner + 50),
-            initial_indent=" " * inner,
-            subsequent_indent=" " * inner,
+            f"by {self.rule}, as above" if reason in said else f"by {self.rule}: {reason}",
+            max(92, indent + 50),
+            initial_indent=inner,
+            subsequent_indent=inner,
         )
+        said.add(reason)
         for condition in self.conditions:
             mark = "" if condition.holds else "FAILS: "
-            lines.append(f"{' ' * inner}- {mark}{condition.text}")
+            lines.append(f"{inner}- {mark}{condition.text}")
         for place, premise in enumerate(self.premises, 1):
-            lines += premise._lines(f"{path}.{place}", inner)
+            lines += premise._lines(f"{path}.{place}", indent + 3, said)
         return lines
 
     def latex(self) -> str:

@@ -1,4 +1,4 @@
-r"""Kernels of a distance, $k(x, y) = p(|x - y|^2)$, with one length, one a feature, or a metric."""
+r"""Kernels of a distance, $p(|x - y|^2)$, with one length, one a feature, or a metric."""
 
 from __future__ import annotations
 
@@ -75,8 +75,7 @@ class Radial(Kernel):
         return None
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
-        width = same_width(A, B)
-        check_widths(self, width)
+        check_vectors(self, A, B)
         if isinstance(A, SparseBatch) or isinstance(B, SparseBatch):
             return self._sparse_tiles(A, B)
         X, Y = _values(A), _values(B)
@@ -116,7 +115,8 @@ class Radial(Kernel):
                 moved = moved @ parameters.root(self.metric)
             elif lengths.ndim:
                 moved /= lengths
-            return moved.astype(dtype)
+            reduced: Array = moved.astype(dtype)
+            return reduced
 
         Z = reduce(Y)
         return (Z if same else reduce(X)), Z, 1.0 if lengths.ndim else float(lengths)
@@ -153,13 +153,15 @@ class Radial(Kernel):
 
     def _gaps(self, A: Batch, B: Batch) -> tuple[Array, Array]:
         """Reduced differences z, and the derivative of |z|^2 / 2 in x."""
-        same_width(A, B)
+        check_vectors(self, A, B)
         raw = _dense(A)[:, None, :] - _dense(B)[None, :, :]
         if self.metric is None:
             lengths = np.asarray(self.scale)
             return raw / lengths, raw / lengths**2
         scale = float(self.scale)  # type: ignore[arg-type]
-        return raw @ parameters.root(self.metric) / scale, raw @ np.asarray(self.metric) / scale**2
+        return raw @ parameters.root(self.metric) / scale, raw @ np.asarray(
+            self.metric
+        ) / scale**2
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
         moved, _ = self._gaps(A, B)
@@ -169,6 +171,14 @@ class Radial(Kernel):
         if isinstance(self.scale, tuple):
             return {"scale": -2 * slope[..., None] * moved**2}
         return {"scale": -2 * slope * squared}
+
+
+def check_vectors(kernel: Any, A: Batch, B: Batch) -> None:
+    """Raise unless both are vectors of one width, for which the kernel has lengths."""
+    assert isinstance(A, DenseBatch | SparseBatch)  # noqa: S101 - the domain encodes no other
+    assert isinstance(B, DenseBatch | SparseBatch)  # noqa: S101
+    same_width(A, B)
+    check_widths(kernel, A.width)
 
 
 def check_widths(kernel: Any, width: int) -> None:
@@ -207,7 +217,8 @@ def _rows(batch: Batch) -> Any:
 
 
 def _squares(points: Array) -> Array:
-    return np.einsum("ij,ij->i", points, points, dtype=np.float64)
+    squares: Array = np.einsum("ij,ij->i", points, points, dtype=np.float64)
+    return squares
 
 
 def _sparse_squares(rows: Any) -> Array:
@@ -242,10 +253,12 @@ class Gaussian(Radial):
         return Profile(profiles.GAUSSIAN, 0.5 / scale**2)
 
     def profile(self, squared: Array) -> Array:
-        return np.exp(-0.5 * squared)
+        value: Array = np.exp(-0.5 * squared)
+        return value
 
     def slope(self, squared: Array) -> Array:
-        return -0.5 * np.exp(-0.5 * squared)
+        value: Array = -0.5 * np.exp(-0.5 * squared)
+        return value
 
 
 @dataclass(frozen=True)
@@ -277,7 +290,8 @@ class Exponential(Radial):
         return Profile(profiles.EXPONENTIAL, 1 / scale)
 
     def profile(self, squared: Array) -> Array:
-        return np.exp(-np.sqrt(squared))
+        value: Array = np.exp(-np.sqrt(squared))
+        return value
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
         # The cusp is in the points; in log s the derivative is r exp(-r) (per feature z_c^2/r).
@@ -296,8 +310,8 @@ class Matern(Radial):
 
     Why it is a kernel (completely monotone): it is a mixture of Gaussians of all lengths, whose
     squares follow an inverse Gamma law; equally, its spectral density is that of a Student t
-    distribution, which is positive. Its functions are as smooth as $\nu$ says: $\nu = 1/2$ is Exponential,
-    $\nu \to \infty$ is Gaussian. It is strictly p.d.
+    distribution, which is positive. Its functions are as smooth as $\nu$ says: $\nu = 1/2$ is
+    Exponential, $\nu \to \infty$ is Gaussian. It is strictly p.d.
 
     Args:
         nu: The smoothness $\nu > 0$; 1/2, 3/2 and 5/2 have a fast closed form.
@@ -334,7 +348,8 @@ class Matern(Radial):
         return Profile(profiles.MATERN52, rate, 1 / 3) if self.nu == 2.5 else None
 
     def profile(self, squared: Array) -> Array:
-        return self._bessel(np.sqrt(2 * self.nu * squared), self.nu)
+        value: Array = self._bessel(np.sqrt(2 * self.nu * squared), self.nu)
+        return value
 
     @staticmethod
     def _bessel(t: Array, nu: float) -> Array:
@@ -385,10 +400,12 @@ class RationalQuadratic(Radial):
         object.__setattr__(self, "alpha", alpha)
 
     def profile(self, squared: Array) -> Array:
-        return np.exp(-self.alpha * np.log1p(squared / (2 * self.alpha)))
+        value: Array = np.exp(-self.alpha * np.log1p(squared / (2 * self.alpha)))
+        return value
 
     def slope(self, squared: Array) -> Array:
-        return -0.5 * np.exp(-(self.alpha + 1) * np.log1p(squared / (2 * self.alpha)))
+        value: Array = -0.5 * np.exp(-(self.alpha + 1) * np.log1p(squared / (2 * self.alpha)))
+        return value
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
         moved, _ = self._gaps(A, B)
@@ -476,7 +493,9 @@ class Wendland(Radial):
         power = self._ell + self.smoothness
         factor = self._factor()
         base = np.polynomial.Polynomial([1.0, -1.0])
-        over_r = (base * factor.deriv() - power * factor) // np.polynomial.Polynomial([0.0, 1.0])
+        over_r = (base * factor.deriv() - power * factor) // np.polynomial.Polynomial(
+            [0.0, 1.0]
+        )
         r = np.sqrt(squared)
         value: Array = 0.5 * np.maximum(1 - r, 0) ** (power - 1) * over_r(r)
         return value

@@ -38,7 +38,7 @@ FIELDS: Mapping[str, tuple[tuple[str, object], ...]] = MappingProxyType(
         "periodic": (("period", 1.0), ("scale", 1.0)),
         "cosine": (),
         "generalized_gaussian": (("scale", 1.0), ("p", 2.0), ("power", 2.0)),
-        "wendland": (("smoothness", 1), ("scale", 1.0), ("dimension", 3)),
+        "wendland": (("smoothness", 1), ("scale", 1.0), ("dimension", 3), ("metric", None)),
         "chi2": (("scale", 1.0),),
         "additive_chi2": (),
         "intersection": (),

@@ -69,8 +69,8 @@ def kernel(text: str | Kernel) -> Kernel:
         NotAKernel: It describes something that is not positive definite.
 
     Example:
-        >>> kernel("2 * gaussian(0.5) + linear")
-        Sum(left=Scaled(weight=2.0, kernel=Gaussian(scale=0.5, metric=None)), right=Linear(metric=None))
+        >>> kernel("2 * gaussian(0.5)")
+        Scaled(weight=2.0, kernel=Gaussian(scale=0.5, metric=None))
     """
     if isinstance(text, Kernel):
         return text
@@ -104,17 +104,18 @@ class _Reader:
     def wrong(self, node: ast.AST, why: str) -> NoTextForm:
         return _wrong(self.text, getattr(node, "col_offset", 0), why)
 
-    def read(self, node: ast.expr, depth: int) -> Kernel | float | int:
+    def read(self, node: ast.expr, depth: int) -> Kernel | float:
         if depth > DEEPEST:
             raise self.wrong(node, f"the text is nested more than {DEEPEST} levels deep")
         match node:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 return value
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                inner = self.read(operand, depth + 1)
-                return -inner if not isinstance(inner, Kernel) else self.apply(node, lambda: -inner)
+                return self.negative(node, self.read(operand, depth + 1))
             case ast.BinOp(left=left, op=op, right=right):
-                return self.combine(node, op, self.read(left, depth + 1), self.read(right, depth + 1))
+                return self.combine(
+                    node, op, self.read(left, depth + 1), self.read(right, depth + 1)
+                )
             case ast.Name(id=name):
                 return self.leaf(node, name, [], [])
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
@@ -123,6 +124,11 @@ class _Reader:
                 return self.method(node, self.part(inner, depth), method, args)
         raise self.wrong(node, "this cannot stand in the text of a kernel")
 
+    def negative(self, node: ast.AST, inner: Kernel | float) -> Kernel | float:
+        if isinstance(inner, Kernel):
+            return self.apply(node, lambda: -inner)
+        return -float(inner)
+
     def part(self, node: ast.expr, depth: int) -> Kernel:
         found = self.read(node, depth + 1)
         if not isinstance(found, Kernel):
@@ -130,6 +136,8 @@ class _Reader:
         return found
 
     def combine(self, node: ast.AST, op: ast.operator, left: Any, right: Any) -> Any:
+        if not (isinstance(left, Kernel) or isinstance(right, Kernel)):
+            raise self.wrong(node, "two numbers: write the result")
         match op:
             case ast.Add():
                 return self.apply(node, lambda: left + right)
@@ -144,7 +152,12 @@ class _Reader:
         raise self.wrong(node, "this operator has no meaning for kernels")
 
     def call(
-        self, node: ast.Call, name: str, args: list[ast.expr], keywords: list[ast.keyword], depth: int
+        self,
+        node: ast.Call,
+        name: str,
+        args: list[ast.expr],
+        keywords: list[ast.keyword],
+        depth: int,
     ) -> Kernel:
         rules: dict[str, Callable[..., Kernel]] = {
             "exp": Exp,
@@ -155,7 +168,9 @@ class _Reader:
         if name not in rules:
             return self.leaf(node, name, args, keywords)
         if keywords or not args or len(args) != (2 if name in ("series", "schoenberg") else 1):
-            raise self.wrong(node, f"{name} takes a kernel" + " and a number" * (name == "schoenberg"))
+            raise self.wrong(
+                node, f"{name} takes a kernel" + " and a number" * (name == "schoenberg")
+            )
         inner = self.part(args[0], depth)
         rest = [self.value(argument) for argument in args[1:]]
         return self.apply(node, lambda: rules[name](inner, *rest))
@@ -184,13 +199,15 @@ class _Reader:
         match node:
             case ast.Constant(value=int() | float() | str() | None as value):
                 return value
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            case ast.UnaryOp(
+                op=ast.USub(), operand=ast.Constant(value=int() | float() as value)
+            ):
                 return -value
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return tuple(self.value(item) for item in items)
         raise self.wrong(node, "a number or a tuple of numbers is needed here")
 
-    def apply(self, node: ast.AST, build: Callable[[], Any]) -> Any:
+    def apply(self, node: ast.AST, build: Callable[[], Kernel]) -> Kernel:
         try:
             return build()
         except MercerError:

@@ -15,6 +15,8 @@ from mercer.kernels.terms import Term
 from mercer.loops import DOT, Blocks, Pairwise, Profile, Tiles
 from mercer.types import Array
 
+ANYTHING = Anything()
+
 
 @dataclass(frozen=True)
 class FeatureKernel(Kernel):
@@ -40,7 +42,7 @@ class FeatureKernel(Kernel):
 
     function: Callable[[Any], Any]
     vectorized: bool = False
-    points: Domain = Anything()
+    points: Domain = ANYTHING
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -103,7 +105,8 @@ def _together(batch: Batch) -> Any:
 
 
 def _squares(features: Array) -> Array:
-    return np.einsum("ij,ij->i", features, features)
+    squares: Array = np.einsum("ij,ij->i", features, features)
+    return squares
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class FunctionKernel(Kernel):
 
     function: Callable[..., Any]
     vectorized: bool = False
-    points: Domain = Anything()
+    points: Domain = ANYTHING
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -163,7 +166,9 @@ class FunctionKernel(Kernel):
             values = np.asarray(self.function(_together(A), _together(B)), dtype=float)
         else:
             right = B.raw()
-            values = np.array([[self.function(x, y) for y in right] for x in A.raw()], dtype=float)
+            values = np.array(
+                [[self.function(x, y) for y in right] for x in A.raw()], dtype=float
+            )
         if values.shape != (len(A), len(B)):
             raise InvalidInput(
                 f"{self} gave shape {values.shape} for {len(A)} and {len(B)} points."
@@ -188,4 +193,4 @@ def from_function(
         vectorized: Whether the function takes all points at once.
         domain: The points; by default anything, handed to the function as it is.
     """
-    return FunctionKernel(function, vectorized, domain or Anything())
+    return FunctionKernel(function, vectorized, domain or ANYTHING)

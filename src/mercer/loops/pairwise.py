@@ -44,7 +44,7 @@ class Profile:
 
 
 @numba.njit(nogil=True, fastmath=CONTRACT, cache=True)
-def _fill(  # type: ignore[untyped-decorator] # noqa: C901
+def _fill(
     X: Any, Y: Any, operation: Any, profile: Any, p: Any, q: Any, whole: Any, a: Any, b: Any,
     shifted: Any, same: Any, own: Any, width: Any, wide_: Any,
     i: Any, j: Any, k: Any, m: Any, out: Any, stride: Any,
@@ -132,7 +132,7 @@ class Pairwise(Tiles):
             self._wide,
         )
 
-    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:  # noqa: ARG002
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         flat, stride = flatten(out)
         _fill(self._X, self._Y, *self._arguments, *rows, *columns, flat, stride)
 
@@ -171,4 +171,4 @@ def product_is_safe(
     unit = float(np.finfo(dtype).eps) / 2
     largest = float(squares[0].max(initial=0)) + float(squares[1].max(initial=0))
     error = slope * largest * unit * (min(width, 6 * width**0.5) + 3)
-    return error <= (2.0**-40 if dtype == np.float64 else 2.0**-15)
+    return bool(error <= (2.0**-40 if dtype == np.float64 else 2.0**-15))

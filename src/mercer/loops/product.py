@@ -13,8 +13,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.loops.tiles import COLUMNS, ROWS, Slice, Tiles, Workspace, crew, pieces
 from mercer.loops.threads import run
+from mercer.loops.tiles import COLUMNS, ROWS, Slice, Tiles, Workspace, crew, pieces
 from mercer.types import Array
 
 # A sum along a row may be regrouped, or it could not be vector code. NaN still survives.
@@ -30,7 +30,7 @@ each entry is computed twice instead: its cost is then small beside the products
 
 
 @numba.njit(nogil=True, fastmath=REGROUP, cache=True)
-def _forward(  # type: ignore[untyped-decorator]
+def _forward(
     tile: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, V: Any, zero: Any, out: Any
 ) -> None:
     """`out[v, i:j] += tile @ V[v, k:m]`, for every v."""
@@ -45,7 +45,7 @@ def _forward(  # type: ignore[untyped-decorator]
 
 
 @numba.njit(nogil=True, fastmath=REGROUP, cache=True)
-def _backward(  # type: ignore[untyped-decorator]
+def _backward(
     tile: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, V: Any, zero: Any, out: Any
 ) -> None:
     """`out[v, k:m] += tile' @ V[v, i:j]`, for every v."""
@@ -106,7 +106,10 @@ def multiply(
 
     if twice:
         # Forwards and backwards in turn, because the first strips are the longest.
-        lots = [strips[g :: 2 * groups] + strips[2 * groups - 1 - g :: 2 * groups] for g in range(groups)]
+        lots = [
+            strips[g :: 2 * groups] + strips[2 * groups - 1 - g :: 2 * groups]
+            for g in range(groups)
+        ]
         tasks = list(enumerate(lots))
     else:
         tasks = [(0, [strip]) for strip in strips]

@@ -13,14 +13,14 @@ import numpy as np
 
 from mercer.loops.vector import CONTRACT, exp
 
-FAR = np.float32(1e4)
-ONE = np.float32(1)
+FAR: Any = np.float32(1e4)
+ONE: Any = np.float32(1)
 
 RAW, GAUSSIAN, EXPONENTIAL, MATERN32, MATERN52, POLYNOMIAL, EXP_DOT, TANIMOTO, COSINE = range(9)
 
 
 @numba.njit(nogil=True, fastmath=CONTRACT, cache=True)
-def finish(  # type: ignore[untyped-decorator]
+def finish(
     sums: Any, out: Any, profile: Any, p: Any, q: Any, whole: Any, a: Any, norms: Any
 ) -> None:
     """Set `out[j]` from `sums[j]`, which may be overwritten.
@@ -70,7 +70,7 @@ def finish(  # type: ignore[untyped-decorator]
 
 
 @numba.njit(nogil=True, fastmath=CONTRACT, cache=True)
-def shift(sums: Any, a: Any, norms: Any, zero: Any) -> None:  # type: ignore[untyped-decorator]
+def shift(sums: Any, a: Any, norms: Any, zero: Any) -> None:
     """Complete -2 x'y to a squared distance, which rounding must not make negative."""
     for j in range(len(sums)):
         squared = sums[j] + (a + norms[j])

@@ -16,7 +16,7 @@ from mercer.types import Array
 
 
 @numba.njit(nogil=True, cache=True)
-def _spread(  # type: ignore[untyped-decorator]
+def _spread(
     indptr: Any, indices: Any, data: Any, first: Any, count: Any, wide: Any, panel: Any
 ) -> None:
     """Write rows first:first+count, transposed, into the dense panel (width, wide)."""
@@ -26,9 +26,7 @@ def _spread(  # type: ignore[untyped-decorator]
 
 
 @numba.njit(nogil=True, cache=True)
-def _clear(  # type: ignore[untyped-decorator]
-    indptr: Any, indices: Any, first: Any, count: Any, wide: Any, panel: Any
-) -> None:
+def _clear(indptr: Any, indices: Any, first: Any, count: Any, wide: Any, panel: Any) -> None:
     """Undo `_spread`: the panel is zero again, at the price of its stored numbers."""
     for r in range(count):
         for t in range(indptr[first + r], indptr[first + r + 1]):
@@ -36,7 +34,7 @@ def _clear(  # type: ignore[untyped-decorator]
 
 
 @numba.njit(nogil=True, fastmath=CONTRACT, cache=True)
-def _fill(  # type: ignore[untyped-decorator]
+def _fill(
     indptr: Any, indices: Any, data: Any, other_ptr: Any, other_at: Any, other: Any,
     profile: Any, p: Any, q: Any, whole: Any, a: Any, b: Any, shifted: Any, same: Any, own: Any,
     wide: Any, panel: Any, i: Any, j: Any, k: Any, m: Any, out: Any, stride: Any,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mercer.errors import InvalidParameter
 from mercer.loops.threads import available, run
+from mercer.loops.vector import lanes, transpose
 from mercer.types import Array
 
 ROWS = 144
@@ -107,12 +108,13 @@ def symmetric(tiles: Tiles, out: Array | None = None, threads: int | None = None
     rows, _ = tiles.shape
     out = target(tiles, out)
     flat, stride = flatten(out)
+    size = lanes(tiles.dtype)
 
     def work(strip: Slice, workspace: Workspace) -> None:
         i, j = strip
         for k, m in pieces(rows, tiles.span, start=i):
             tiles.fill((i, j), (k, m), out[i:j, k:m], workspace)
-            _mirror(flat, stride, i, j, k, m)
+            _mirror(flat, stride, i, j, k, m, size)
 
     run(work, pieces(rows, ROWS), crew(rows * rows // 2, threads), Workspace)
     return out
@@ -159,29 +161,16 @@ def flatten(out: Array) -> tuple[Array, int]:
 
 
 @numba.njit(nogil=True, cache=True)
-def _mirror(  # type: ignore[untyped-decorator]
-    flat: Any, stride: Any, i: Any, j: Any, k: Any, m: Any
-) -> None:
-    """Copy the part right of the diagonal of rows i:j, columns k:m, to below it.
-
-    By way of a small block, so that both the reads and the writes run along rows.
-    """
-    size = 48
-    height = j - i
-    block = np.empty(size * height, flat.dtype)
+def _mirror(flat: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, size: Any) -> None:
+    """Copy the part right of the diagonal of rows i:j, columns k:m, to below it."""
     for b in range(k, m, size):
-        e = min(b + size, m)
-        for row in range(i, j):
-            source = flat[row * stride + b : row * stride + e]
-            turned = block[row - i :]
-            for c in range(len(source)):
-                turned[c * height] = source[c]
-        for column in range(max(b, i + 1), e):
-            count = min(j, column) - i
-            target = flat[column * stride + i : column * stride + i + count]
-            source = block[(column - b) * height : (column - b) * height + count]
-            for r in range(count):
-                target[r] = source[r]
+        for a in range(i, j, size):
+            if a + size <= min(j, b) and b + size <= m:
+                transpose(flat, a * stride + b, stride, flat, b * stride + a, stride)
+            else:
+                for row in range(a, min(a + size, j)):
+                    for column in range(max(b, row + 1), min(b + size, m)):
+                        flat[column * stride + row] = flat[row * stride + column]
 
 
 class Stored(Tiles):
@@ -190,11 +179,11 @@ class Stored(Tiles):
     def __init__(self, matrix: Array) -> None:
         self.shape, self.dtype, self._matrix = matrix.shape, matrix.dtype, matrix
 
-    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:  # noqa: ARG002
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         out[...] = self._matrix[slice(*rows), slice(*columns)]
 
     @contextmanager
-    def part(self, rows: Slice, columns: Slice, work: Workspace) -> Iterator[tuple[Array, int]]:  # noqa: ARG002
+    def part(self, rows: Slice, columns: Slice, work: Workspace) -> Iterator[tuple[Array, int]]:
         yield flatten(self._matrix[slice(*rows), slice(*columns)])
 
 
@@ -209,7 +198,7 @@ class Blocks(Tiles):
     ) -> None:
         self.shape, self.dtype, self._block = shape, dtype, block
 
-    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:  # noqa: ARG002
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         out[...] = self._block(slice(*rows), slice(*columns))
 
 

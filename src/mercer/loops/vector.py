@@ -4,8 +4,8 @@
 right to one unit in the last place, zero below the smallest normal number, and it lets NaN
 through.
 
-The `tile_*` intrinsics do the inner work of every Gram matrix: `ROWS` rows against `wide(dtype)`
-columns, all sums held in registers while the coordinates go by. A loop over NumPy-like code
+The `tile_*` intrinsics do the inner work of every Gram matrix: `ROWS` rows against
+`wide(dtype)` columns, all sums held in registers while the coordinates go by. A loop over NumPy-like code
 cannot say this, so the few instructions are written out.
 """
 
@@ -45,7 +45,7 @@ def _float_bits(width: int) -> tuple[ir.Type, ir.Type]:
     )
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _as_bits(_context: Any, x: Any) -> Any:
     """The bits of a float, as an integer of the same width."""
     result = types.int64 if x == types.float64 else types.int32
@@ -56,7 +56,7 @@ def _as_bits(_context: Any, x: Any) -> Any:
     return result(x), build
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _power_of_two(_context: Any, bits: Any) -> Any:
     """The float 2**(n-1), from the bits of n + 1.5 * 2**52 (or 2**23): the low bits hold n."""
     result = types.float64 if bits == types.int64 else types.float32
@@ -124,7 +124,7 @@ def _exp32(x: Any) -> Any:
     return np.float32(0.0) if x < np.float32(-86.6) else value
 
 
-@overload(exp, jit_options={"fastmath": CONTRACT})  # type: ignore[untyped-decorator]
+@overload(exp, jit_options={"fastmath": CONTRACT})
 def _exp(x: Any) -> Callable[..., Any] | None:
     if x == types.float64:
         return _exp64
@@ -146,17 +146,13 @@ class _Registers:
         self.zero = ir.Constant(self.kind, [0.0] * self.lanes)
 
     def load(self, base: Any, offset: Any) -> Any:
-        pointer = self.builder.bitcast(
-            self.builder.gep(base, [offset]), self.kind.as_pointer()
-        )
+        pointer = self.builder.bitcast(self.builder.gep(base, [offset]), self.kind.as_pointer())
         value = self.builder.load(pointer)
         value.align = self.size
         return value
 
     def store(self, value: Any, base: Any, offset: Any) -> None:
-        pointer = self.builder.bitcast(
-            self.builder.gep(base, [offset]), self.kind.as_pointer()
-        )
+        pointer = self.builder.bitcast(self.builder.gep(base, [offset]), self.kind.as_pointer())
         self.builder.store(value, pointer).align = self.size
 
     def spread(self, scalar: Any) -> Any:
@@ -191,7 +187,9 @@ class _Registers:
         gap, both = self.builder.fsub(x, y), self.builder.fadd(x, y)
         empty = self.builder.fcmp_ordered("==", both, self.zero)
         one = ir.Constant(self.kind, [1.0] * self.lanes)
-        ratio = self.builder.fdiv(self.multiply(gap, gap), self.builder.select(empty, one, both))
+        ratio = self.builder.fdiv(
+            self.multiply(gap, gap), self.builder.select(empty, one, both)
+        )
         return self.add(total, ratio)
 
 
@@ -201,7 +199,7 @@ def _register_tile(operation: str) -> Any:
     `S[s + r*stride + c] = sum_k operation(X[x + k*ROWS + r], Y[y + k*wide + c])`.
     """
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def tile(
         _context: Any, X: Any, x: Any, Y: Any, y: Any, S: Any, s: Any, stride: Any, width: Any
     ) -> Any:
@@ -210,7 +208,8 @@ def _register_tile(operation: str) -> Any:
             index = ir.IntType(64)
             left, right, out = (
                 builder.gep(
-                    context.make_array(sig.args[i])(context, builder, args[i]).data, [args[i + 1]]
+                    context.make_array(sig.args[i])(context, builder, args[i]).data,
+                    [args[i + 1]],
                 )
                 for i in (0, 2, 4)
             )
@@ -254,9 +253,62 @@ tile_minimum = _register_tile("minimum")
 tile_chi2 = _register_tile("chi2")
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
+def transpose(
+    _context: Any, source: Any, s: Any, stride: Any, target: Any, t: Any, step: Any
+) -> Any:
+    """Transpose a square of `lanes(dtype)` rows: `target[t + c*step + r]` becomes
+    `source[s + r*stride + c]`.
+
+    By swapping blocks of half the size, then of a quarter, and so on (Eklundh), in registers.
+    """
+
+    def build(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        registers = _Registers(builder, source.dtype)
+        index = ir.IntType(64)
+        lanes = registers.lanes
+        read, write = (
+            builder.gep(
+                context.make_array(sig.args[i])(context, builder, args[i]).data, [args[i + 1]]
+            )
+            for i in (0, 3)
+        )
+        rows = [registers.load(read, builder.mul(args[2], index(r))) for r in range(lanes)]
+        whole = ir.IntType(32)
+        size = 1
+        while size < lanes:
+            kept = [j if not j & size else lanes + j - size for j in range(lanes)]
+            swapped = [j + size if not j & size else lanes + j for j in range(lanes)]
+            for r in (r for r in range(lanes) if not r & size):
+                pair = rows[r], rows[r + size]
+                for at, mask in ((r, kept), (r + size, swapped)):
+                    picks = ir.Constant(ir.VectorType(whole, lanes), mask)
+                    rows[at] = builder.shuffle_vector(*pair, picks)
+            size *= 2
+        for c, column in enumerate(rows):
+            registers.store(column, write, builder.mul(args[5], index(c)))
+        return context.get_dummy_value()
+
+    whole = types.int64
+    return types.void(source, whole, whole, target, whole, whole), build
+
+
+def lanes(dtype: np.dtype[Any]) -> int:
+    """Numbers in one vector."""
+    return _BYTES // dtype.itemsize
+
+
+@intrinsic
 def row_dot(
-    _context: Any, indices: Any, data: Any, start: Any, stop: Any, Y: Any, y: Any, S: Any, s: Any
+    _context: Any,
+    indices: Any,
+    data: Any,
+    start: Any,
+    stop: Any,
+    Y: Any,
+    y: Any,
+    S: Any,
+    s: Any,
 ) -> Any:
     """One sparse row against eight vectors of packed columns:
 
@@ -267,7 +319,8 @@ def row_dot(
         registers = _Registers(builder, Y.dtype)
         index = ir.IntType(64)
         which, values, right, out = (
-            context.make_array(sig.args[i])(context, builder, args[i]).data for i in (0, 1, 4, 6)
+            context.make_array(sig.args[i])(context, builder, args[i]).data
+            for i in (0, 1, 4, 6)
         )
         right, out = builder.gep(right, [args[5]]), builder.gep(out, [args[7]])
         lanes = registers.lanes

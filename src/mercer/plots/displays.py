@@ -16,12 +16,12 @@ from mercer.types import Array, Indices
 def new_axes(**options: Any) -> Any:
     """A figure's axes, or an error that names the extra."""
     try:
-        from matplotlib import pyplot  # noqa: PLC0415 - optional, and slow to import
+        from matplotlib import pyplot as plt
     except ImportError as error:
         raise MissingExtra(
             "Pictures need matplotlib. Install it: pip install 'mercer[plots]'."
         ) from error
-    return pyplot.subplots(layout="constrained", **options)[1]
+    return plt.subplots(layout="constrained", **options)[1]
 
 
 @dataclass
@@ -53,7 +53,9 @@ class GramDisplay:
             return cls(matrix, title=str(k)).plot(ax)
         names, codes = np.unique(np.asarray(labels), return_inverse=True)
         if len(codes) != len(matrix):
-            raise InvalidInput(f"{len(matrix)} points need {len(matrix)} labels, got {len(codes)}.")
+            raise InvalidInput(
+                f"{len(matrix)} points need {len(matrix)} labels, got {len(codes)}."
+            )
         order: Indices = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes))
         groups = tuple((int(end), str(name)) for end, name in zip(ends, names, strict=True))
@@ -164,13 +166,17 @@ class DiscriminationDisplay:
         first, second = (np.asarray(S, dtype=float) for S in (S1, S2))
         line = np.linspace(low, high, 201)
         grid = np.stack([g.ravel() for g in np.meshgrid(line, line)], axis=1)
-        difference = distance_to_set(k, grid, first) ** 2 - distance_to_set(k, grid, second) ** 2
+        difference = (
+            distance_to_set(k, grid, first) ** 2 - distance_to_set(k, grid, second) ** 2
+        )
         return cls((line, line), difference, first, second, str(k)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on new ones; they become `ax_`."""
         self.ax_ = new_axes(figsize=(4.8, 3.6)) if ax is None else ax
-        _contours(self.ax_, self.axes, self.difference, "RdBu_r", "d(x, S1)² - d(x, S2)²", around=0)
+        _contours(
+            self.ax_, self.axes, self.difference, "RdBu_r", "d(x, S1)² - d(x, S2)²", around=0
+        )
         shape = len(self.axes[1]), len(self.axes[0])
         border = self.difference.reshape(shape)
         self.ax_.contour(*self.axes, border, levels=[0], colors="black", linewidths=1.2)
@@ -182,7 +188,12 @@ class DiscriminationDisplay:
 
 
 def _contours(
-    ax: Any, axes: tuple[Array, ...], values: Array, colors: str, label: str, around: float | None = None
+    ax: Any,
+    axes: tuple[Array, ...],
+    values: Array,
+    colors: str,
+    label: str,
+    around: float | None = None,
 ) -> None:
     table = values.reshape(len(axes[1]), len(axes[0]))
     reach = float(np.abs(table).max()) or 1.0

@@ -1,0 +1,129 @@
+"""Kernels that know only whether two points are equal, or not even that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.domains import Anything, Batch, DenseBatch, Domain, SparseBatch, Vectors
+from mercer.errors import InvalidInput, NotSmooth
+from mercer.kernels.base import Kernel
+from mercer.kernels.radial import float_type
+from mercer.loops import Blocks, Tiles
+from mercer.types import Array
+
+
+@dataclass(frozen=True)
+class Delta(Kernel):
+    r"""Equality, $k(x, y) = 1$ if $x = y$, else 0, for points of any kind.
+
+    Why it is a kernel (feature map): each point has a direction of its own, and two different
+    directions are orthogonal. It is strictly p.d.: the matrix of distinct points is the
+    identity.
+
+    Example:
+        >>> import mercer as mc
+        >>> mc.Delta()(["red", "blue", "red"])
+        array([[1., 0., 1.],
+               [0., 1., 0.],
+               [1., 0., 1.]])
+    """
+
+    word = "delta"
+    rule = "feature map"
+
+    @property
+    def domain(self) -> Domain:
+        return Anything()
+
+    def tiles(self, A: Batch, B: Batch) -> Tiles:
+        if A is B:
+            (left,) = A.identify()
+            right = left
+        else:
+            _check_alike(A, B)
+            left, right = A.identify(B)
+        dtype = np.result_type(float_type(A), float_type(B))
+
+        def block(rows: slice, columns: slice) -> Array:
+            same: Array = (left[rows, None] == right[None, columns]).astype(dtype)
+            return same
+
+        return Blocks((len(A), len(B)), dtype, block)
+
+    def diag(self, A: Batch) -> Array:
+        return np.ones(len(A), float_type(A))
+
+
+def _check_alike(A: Batch, B: Batch) -> None:
+    """Raise unless the two batches can be compared."""
+    vectors = DenseBatch | SparseBatch
+    if type(A) is not type(B) and not (isinstance(A, vectors) and isinstance(B, vectors)):
+        raise InvalidInput(
+            f"one batch holds a {type(A).__name__} and the other a {type(B).__name__}: points "
+            "that were read in different ways cannot be compared.\nPass both in the same form, "
+            "for example both as arrays or both as sparse matrices."
+        )
+
+
+@dataclass(frozen=True)
+class White(Delta):
+    r"""White noise, $k(x, y) = 1$ if $x = y$, else 0, on vectors.
+
+    Why it is a kernel (feature map): each point has a direction of its own, and two different
+    directions are orthogonal. Added to another kernel with a weight, it is the variance of
+    noise that is independent from point to point.
+
+    Example:
+        >>> import mercer as mc
+        >>> (mc.Gaussian() + 0.1 * mc.White()).pair([1.0], [1.0])
+        1.1
+    """
+
+    word = "white"
+
+    @property
+    def domain(self) -> Domain:
+        return Vectors()
+
+
+@dataclass(frozen=True)
+class Bias(Kernel):
+    r"""The constant kernel, $k(x, y) = 1$, for points of any kind.
+
+    Why it is a kernel (feature map): the feature of every point is the number 1. Added to
+    another kernel it lets functions shift by a constant.
+
+    Example:
+        >>> import mercer as mc
+        >>> (mc.Linear() + 3 * mc.Bias()).pair([2.0], [5.0])
+        13.0
+    """
+
+    word = "bias"
+    rule = "feature map"
+
+    @property
+    def domain(self) -> Domain:
+        return Anything()
+
+    def tiles(self, A: Batch, B: Batch) -> Tiles:
+        dtype = np.result_type(float_type(A), float_type(B))
+
+        def block(rows: slice, columns: slice) -> Array:
+            shape = rows.stop - rows.start, columns.stop - columns.start
+            return np.broadcast_to(dtype.type(1), shape)
+
+        return Blocks((len(A), len(B)), dtype, block)
+
+    def diag(self, A: Batch) -> Array:
+        return np.ones(len(A), float_type(A))
+
+    def feature_map(self, A: Batch) -> Array:
+        return np.ones((len(A), 1), float_type(A))
+
+    def gradient_block(self, A: Batch, B: Batch) -> Array:
+        if not isinstance(A, DenseBatch | SparseBatch):
+            raise NotSmooth(f"{self} has a gradient on vectors only.")
+        return np.zeros((len(A), len(B), A.width))

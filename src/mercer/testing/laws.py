@@ -1,0 +1,439 @@
+"""The laws of values: what a Gram matrix, and a kernel as a Python value, have to keep."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Mapping
+from dataclasses import FrozenInstanceError, dataclass, fields
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.domains import Batch, SparseBatch
+from mercer.errors import InvalidProof, NoFeatureMap
+from mercer.kernels import (
+    Column,
+    Kernel,
+    Normalized,
+    Polynomial,
+    Power,
+    Product,
+    Proof,
+    Pullback,
+    Scaled,
+    Series,
+    Sum,
+    Weighted,
+)
+from mercer.kernels import kernel as read
+from mercer.testing.report import BrokenLaw, NotApplicable
+from mercer.types import Array, Indices
+
+FEW, SOME, MANY = 4, 12, 400
+"""Points for a law that costs a call a pair, a product of features, an eigenvalue problem."""
+
+WIDEST = 100_000
+"""Features that are written out for a check."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel on some points, and what its values may be off by.
+
+    Attributes:
+        kernel: The kernel.
+        points: The points, encoded.
+        matrix: Its Gram matrix, as it came.
+        error: The relative error that is allowed.
+        size: The norms sqrt(k(x, x)) of the features.
+    """
+
+    kernel: Kernel
+    points: Batch
+    matrix: Array
+    error: float
+    size: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, kernel: Kernel, points: Any, error: Callable[[Batch, np.dtype[Any]], float]
+    ) -> Case:
+        A = kernel.domain.encode(points)
+        matrix = kernel(A)
+        own = np.diag(matrix).astype(np.float64)
+        size = np.sqrt(np.where(own > 0, own, 0.0))
+        return cls(kernel, A, matrix, error(A, matrix.dtype), size)
+
+    def some(self, count: int) -> Indices:
+        """Places of at most so many points, spread over all."""
+        last = len(self.points) - 1
+        return np.unique(np.linspace(0, last, min(count, last + 1)).astype(np.int64))
+
+    def allowed(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
+        """What each value in these rows and columns may be off by."""
+        # Numbers below the smallest normal one have lost digits, whatever the method.
+        floor = float(np.finfo(self.matrix.dtype).tiny)
+        return self.error * np.outer(self.size[rows], self.size[columns]) + floor
+
+    def compare(
+        self, found: Any, rows: Indices, columns: Indices, wanted: Any, meaning: str,
+        factor: float = 2.0,
+    ) -> None:  # fmt: skip
+        """Values found for rows and columns must be those wanted, both being a little off."""
+        agree(found, wanted, factor * self.allowed(rows, columns), meaning, rows, columns)
+
+
+def agree(
+    found: Any, wanted: Any, allowed: Any, meaning: str, rows: Indices, columns: Indices
+) -> None:
+    """Raise `BrokenLaw` where two matrices differ by more than allowed, or one has NaN."""
+    found, wanted = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
+    if found.shape != wanted.shape:
+        raise BrokenLaw(f"{meaning}\nThe shape is {found.shape}, not {wanted.shape}.")
+    off = np.abs(found - wanted)
+    wrong = ~((off <= allowed) | (found == wanted))
+    if wrong.any():
+        excess = np.where(np.isnan(off), np.inf, off) / (np.asarray(allowed) + 1e-300)
+        at = np.unravel_index(int(np.argmax(np.where(wrong, excess, -1.0))), off.shape)
+        limit = float(np.broadcast_to(allowed, off.shape)[at])
+        raise BrokenLaw(
+            f"{meaning}\nRow {rows[at[0]]} and row {columns[at[1]]} of the points: found "
+            f"{found[at]:.17g}, not {wanted[at]:.17g}; they differ by {off[at]:.3g}, and rounding "
+            f"explains {limit:.3g}. {int(wrong.sum())} of {wrong.size} values are wrong."
+        )
+
+
+def finite(case: Case) -> None:
+    matrix = case.matrix
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise BrokenLaw(
+            f"k is {matrix[i, j]} for the points in rows {i} and {j}: a kernel is a real "
+            "function.\nLook for a division by zero, or for an overflow."
+        )
+
+
+def symmetric(case: Case) -> None:
+    matrix = case.matrix
+    wrong = matrix != matrix.T
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise BrokenLaw(
+            f"k(X) is not exactly symmetric: k(x{i}, x{j}) = {matrix[i, j]!r}, and "
+            f"k(x{j}, x{i}) = {matrix[j, i]!r}. Compute each pair once."
+        )
+    # k(X) may have been mirrored: only two blocks show what the function does.
+    half = np.arange(len(case.points) // 2)
+    rest = np.arange(len(half), len(case.points))
+    if len(half):
+        A, B = case.points[half], case.points[rest]
+        meaning = "k(x, y) and k(y, x) differ, and an inner product is symmetric."
+        case.compare(case.kernel(A, B), half, rest, case.kernel(B, A).T, meaning)
+
+
+def positive_semidefinite(case: Case) -> None:
+    own = np.diag(case.matrix).astype(float)
+    if own.min() < 0:
+        raise BrokenLaw(
+            f"k(x, x) = {own.min():.17g} for the point in row {own.argmin()}, and a squared "
+            "norm is not negative."
+        )
+    # Divided by the norms, a positive semidefinite matrix stays one, and its entries are off
+    # by at most `error` each, which moves an eigenvalue by at most n * error. Finding the
+    # eigenvalues moves them by n eps |K| <= n^2 eps at most, in practice by n eps.
+    tiny = np.finfo(case.matrix.dtype).tiny ** 0.5
+    at = case.some(MANY)
+    at = at[case.size[at] > tiny]
+    if not len(at):
+        return
+    size = case.size[at]
+    cosines = case.matrix[np.ix_(at, at)] / size[:, None] / size[None, :]
+    values, vectors = np.linalg.eigh(cosines.astype(np.float64))
+    allowed = len(at) * (case.error + 4 * np.finfo(float).eps)
+    if not values[0] >= -allowed:
+        weights = vectors[:, 0] / size
+        largest = np.argsort(-np.abs(vectors[:, 0]))[:5]
+        shown = ", ".join(f"{weights[i]:.3g} on row {at[i]}" for i in largest)
+        raise BrokenLaw(
+            f"the matrix of k(x, y) / sqrt(k(x, x) k(y, y)) has the eigenvalue {values[0]:.6g}, "
+            f"and rounding explains {-allowed:.2g}: k is not positive definite.\nThe weights "
+            f"{shown}{', ...' if len(at) > 5 else ''} give sum c_i c_j k(x_i, x_j) < 0."
+        )
+
+
+def cauchy_schwarz(case: Case) -> None:
+    everyone = np.arange(len(case.points))
+    bound = np.outer(case.size, case.size)
+    meaning = "|k(x, y)| is larger than sqrt(k(x, x) k(y, y)) allows (Cauchy-Schwarz)."
+    over = np.maximum(np.abs(case.matrix.astype(float)), bound)
+    case.compare(over, everyone, everyone, bound, meaning, factor=3)
+
+
+def diagonal(case: Case) -> None:
+    everyone = np.arange(len(case.points))
+    own = case.kernel.diagonal(case.points)
+    meaning = "k.diagonal(X) is not the diagonal of k(X)."
+    if own.shape != everyone.shape:
+        raise BrokenLaw(f"{meaning}\nThe shape is {own.shape}, not {everyone.shape}.")
+    allowed = 2 * (case.error * case.size**2 + np.finfo(case.matrix.dtype).tiny)
+    agree(own[:, None], np.diag(case.matrix)[:, None], allowed[:, None], meaning, everyone, everyone)
+
+
+def unit(case: Case) -> None:
+    if "unit" not in case.kernel.proof().facts:
+        raise NotApplicable("k(x, x) need not be 1")
+    for name, own in (
+        ("k(X)", np.diag(case.matrix)),
+        ("k.diagonal(X)", case.kernel.diagonal(case.points)),
+    ):
+        if not (own == 1).all():
+            at = int(np.argmax(own != 1))
+            raise BrokenLaw(
+                f"k(x, x) = 1 is proved, and {name} has {own[at]!r} on its diagonal, in row {at}."
+            )
+
+
+def nonnegative(case: Case) -> None:
+    if "nonnegative" not in case.kernel.proof().facts:
+        raise NotApplicable("k(x, y) may be negative")
+    everyone = np.arange(len(case.points))
+    meaning = "k(x, y) >= 0 is proved, and a value is negative."
+    case.compare(case.matrix, everyone, everyone, np.abs(case.matrix), meaning)
+
+
+def copies(case: Case) -> None:
+    everyone = np.arange(len(case.points))
+    again = case.points[everyone]
+    meaning = "k(X) and k(X, Y) differ, where Y is a copy of X."
+    case.compare(case.kernel(case.points, again), everyone, everyone, case.matrix, meaning)
+
+
+def rows(case: Case) -> None:
+    everyone = np.arange(len(case.points))
+    turned = np.random.default_rng(0).permutation(everyone)
+    meaning = "The rows of X were permuted, and k(X) is not permuted in the same way."
+    wanted = case.matrix[np.ix_(turned, turned)]
+    case.compare(case.kernel(case.points[turned]), turned, turned, wanted, meaning)
+    half = len(everyone) // 2
+    if half:
+        front, back = everyone[:half], everyone[half:]
+        meaning = "k(X[:m], X[m:]) is not the corner of k(X)."
+        corner = case.kernel(case.points[:half], case.points[half:])
+        case.compare(corner, front, back, case.matrix[:half, half:], meaning)
+
+
+def equal_points(case: Case) -> None:
+    (labels,) = case.points.identify()
+    _, first, place = np.unique(labels, return_index=True, return_inverse=True)
+    if len(first) == len(labels):
+        raise NotApplicable("no two of the points are equal")
+    everyone = np.arange(len(labels))
+    meaning = "Two points are equal, and k tells them apart: it is no function of its points."
+    twin = first[place]
+    case.compare(case.matrix[twin], everyone, everyone, case.matrix, meaning)
+
+
+def pairs(case: Case) -> None:
+    at = case.some(FEW)
+    meaning = "k.pair(x, y) is not the entry of k(X, Y)."
+    found = np.empty((len(at), len(at)))
+    raw = None if isinstance(case.points, SparseBatch) else case.points.raw()
+    for i, row in enumerate(at):
+        for j, column in enumerate(at):
+            if raw is None:
+                one, other = case.points[row : row + 1], case.points[column : column + 1]
+                found[i, j] = case.kernel(one, other).item()
+            else:
+                found[i, j] = case.kernel.pair(raw[row], raw[column])
+    case.compare(found, at, at, case.matrix[np.ix_(at, at)], meaning)
+
+
+def written_in_place(case: Case) -> None:
+    half = case.points[: max(1, len(case.points) // 2)]
+    for arguments, wanted in (
+        ((case.points,), case.matrix),
+        ((case.points, half), case.kernel(case.points, half)),
+    ):
+        out = np.full(wanted.shape, np.nan, wanted.dtype)
+        given = case.kernel(*arguments, out=out)
+        if given is not out or not np.array_equal(out, wanted):
+            raise BrokenLaw(
+                "k(X, out=out) must write the same values to `out` and return it; it "
+                + ("returned another array." if given is not out else "wrote other values.")
+            )
+
+
+def features(case: Case) -> None:
+    at = case.some(SOME)
+    few = case.points[at]
+    try:
+        width = _width(case.kernel, few)
+        if width > WIDEST:
+            raise NotApplicable(f"the feature map has {width:.3g} features")
+        phi = np.asarray(case.kernel.features(few), dtype=float)
+    except NoFeatureMap as reason:
+        raise NotApplicable(str(reason)) from None
+    meaning = "the features give Phi Phi', which is not k(X)."
+    wanted = case.matrix[np.ix_(at, at)]
+    # Both sides are sums, of at most `width` products the one.
+    factor = 4 + width * np.finfo(phi.dtype).eps / case.error
+    case.compare(phi @ phi.T, at, at, wanted, meaning, factor)
+
+
+def _width(kernel: Kernel, A: Batch) -> float:
+    """The number of features, before they take any memory."""
+    match kernel:
+        case Sum(left=left, right=right):
+            return _width(left, A) + _width(right, A)
+        case Product(left=left, right=right):
+            return _width(left, A) * _width(right, A)
+        case Scaled(kernel=inner) | Weighted(kernel=inner) | Normalized(kernel=inner):
+            return _width(inner, A)
+        case Power(exponent=int() as exponent, kernel=inner):
+            return float(_width(inner, A)) ** exponent
+        case Series(coefficients=coefficients, kernel=inner):
+            return sum(float(_width(inner, A)) ** n for n in range(len(coefficients)))
+        case Column(kernel=inner):
+            return _width(inner, kernel._part(A))
+        case Pullback(kernel=inner):
+            return _width(inner, kernel._image(A))
+        case Polynomial(degree=degree):
+            return float(getattr(A, "width", 1) + 1) ** degree
+    return kernel.feature_map(A[:1]).shape[1]
+
+
+def distances(case: Case) -> None:
+    everyone, half = np.arange(len(case.points)), case.points[: max(1, len(case.points) // 2)]
+    # d^2 = k(x, x) + k(y, y) - 2 k(x, y), and each of the three is a little off.
+    squares = case.size**2
+    allowed = 8 * (case.error * (squares[:, None] + squares[None, :]) + np.finfo(float).tiny)
+    matrix = case.matrix.astype(float)
+    wanted = np.maximum(squares[:, None] + squares[None, :] - 2 * matrix, 0)
+    for found, columns in (
+        (case.kernel.distance(case.points), everyone),
+        (case.kernel.distance(case.points, half), everyone[: len(half)]),
+    ):
+        if np.isnan(found).any() or (found < 0).any():
+            raise BrokenLaw("k.distance(X) has NaN, or is negative: clip the square at zero.")
+        meaning = "k.distance(X)^2 is not k(x, x) + k(y, y) - 2 k(x, y)."
+        square = found.astype(float) ** 2
+        agree(square, wanted[:, columns], allowed[:, columns], meaning, everyone, columns)
+
+
+def proof(case: Case) -> None:
+    kernel = case.kernel
+    tree = kernel.proof()
+    if not isinstance(tree, Proof):
+        raise BrokenLaw(f"k.proof() must be a Proof, and is a {type(tree).__name__}.")
+    if tree.claim != kernel.term() or tree.property != "pd":
+        raise BrokenLaw(f"the proof is about {tree.claim} ({tree.property}), not about {kernel}.")
+    try:
+        tree.check()
+    except InvalidProof as error:
+        raise BrokenLaw(f"the proof does not hold: {error}") from None
+
+
+def text_form(case: Case) -> None:
+    kernel = case.kernel
+    if kernel.term().has_code:
+        raise NotApplicable("it holds user code, which has no text form")
+    strangers = [part for part in _parts(kernel) if not type(part).__module__.startswith("mercer.")]
+    if strangers:
+        raise NotApplicable(f"{type(strangers[0]).__name__} is not a kernel of mercer's own")
+    for said in (str(kernel), kernel.text()):
+        again = read(said)
+        if again != kernel:
+            raise BrokenLaw(f"the text {said!r} is read back as {again!r}, not {kernel!r}.")
+
+
+def pasted(case: Case) -> None:
+    kernel = case.kernel
+    if kernel.term().has_code:
+        raise NotApplicable("it holds user code, which has no repr that can be pasted")
+    names = {type(part).__name__: type(part) for part in _parts(kernel)}
+    again = eval(repr(kernel), {"__builtins__": {}}, names)  # noqa: S307 - its own repr
+    if again != kernel:
+        raise BrokenLaw(f"pasting repr(k), {kernel!r}, makes another kernel.")
+
+
+def pickled(case: Case) -> None:
+    kernel = case.kernel
+    try:
+        data = pickle.dumps(kernel)
+    except Exception as error:
+        if kernel.term().has_code:
+            raise NotApplicable(f"its function cannot be pickled ({error})") from None
+        raise BrokenLaw(f"the kernel cannot be pickled: {error}") from error
+    again = pickle.loads(data)  # noqa: S301 - made two lines above
+    _same_value(again, kernel, "what comes out of a pickle")
+
+
+def copied(case: Case) -> None:
+    if copy.deepcopy(case.kernel) is not case.kernel or copy.copy(case.kernel) is not case.kernel:
+        raise BrokenLaw("a kernel is immutable, so copy and deepcopy return the kernel itself.")
+
+
+def immutable(case: Case) -> None:
+    for name in [*(field.name for field in fields(case.kernel)), "a_new_name"]:
+        before = getattr(case.kernel, name, None)
+        try:
+            setattr(case.kernel, name, before)
+        except FrozenInstanceError:
+            continue
+        raise BrokenLaw(f"k.{name} can be set: write @dataclass(frozen=True) above the class.")
+
+
+def equality(case: Case) -> None:
+    kernel = case.kernel
+    if kernel == 0 or kernel == str(kernel) or not kernel == kernel:  # noqa: PLR0124, SIM201
+        raise BrokenLaw("a kernel equals itself, and no number and no text.")
+    if 2 * kernel == kernel or hash(2 * kernel) != hash(2 * kernel):
+        raise BrokenLaw("2 * k is another kernel than k, and equal kernels have equal hashes.")
+
+
+def replaced(case: Case) -> None:
+    kernel = case.kernel
+    _same_value(kernel.replace(**kernel.parameters()), kernel, "k.replace(**k.parameters())")
+
+
+def _same_value(again: Any, kernel: Kernel, what: str) -> None:
+    if type(again) is not type(kernel) or again != kernel:
+        raise BrokenLaw(f"{what} is {again!r}, not {kernel!r}.")
+    if hash(again) != hash(kernel):
+        raise BrokenLaw(f"{what} is equal to the kernel and has another hash.")
+
+
+def _parts(kernel: Kernel) -> list[Kernel]:
+    return [kernel, *(part for child in kernel.children() for part in _parts(child))]
+
+
+LAWS: Mapping[str, Callable[[Case], None]] = MappingProxyType(
+    {
+        "values are finite": finite,
+        "k(x, y) = k(y, x), exactly in k(X)": symmetric,
+        "k.diagonal(X) is the diagonal of k(X)": diagonal,
+        "k is positive semidefinite": positive_semidefinite,
+        "|k(x, y)|^2 <= k(x, x) k(y, y)": cauchy_schwarz,
+        "k(x, x) = 1 exactly, where proved": unit,
+        "k(x, y) >= 0, where proved": nonnegative,
+        "k(X) = k(X, Y) where Y is a copy of X": copies,
+        "rows and parts of X are rows and parts of k(X)": rows,
+        "equal points have equal values": equal_points,
+        "k.pair(x, y) is an entry of k(X, Y)": pairs,
+        "out= is written in place": written_in_place,
+        "the features Phi give k(X) = Phi Phi'": features,
+        "k.distance(X) is the distance of the features": distances,
+        "the proof is there and holds": proof,
+        "mercer.kernel(str(k)) == k": text_form,
+        "repr(k) can be pasted": pasted,
+        "k can be pickled": pickled,
+        "k is its own copy": copied,
+        "k is immutable": immutable,
+        "k is equal and hashed by value": equality,
+        "k.replace(**k.parameters()) == k": replaced,
+    }
+)
+"""Each law in words, and its check."""

@@ -1,0 +1,133 @@
+"""The laws of slopes: gradients against differences, where the kernel is smooth.
+
+A central difference of step h is off by O(h^2), and by the error of the values over h. The
+difference at half the step shows the first, so each slope is compared at the step that shows
+the smallest error, and may differ by that much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.domains import DenseBatch, SparseBatch
+from mercer.errors import MercerError, NotSmooth
+from mercer.testing.laws import FEW, Case, agree
+from mercer.testing.report import BrokenLaw, NotApplicable
+from mercer.testing.rounding import rounding
+from mercer.types import Indices
+
+STEPS = tuple(2.0 ** -np.arange(2, 24, 3))
+"""Steps, in units of the spread of the points or of the logarithm of a parameter."""
+
+COORDINATES = 6
+"""Coordinates, or entries of a parameter, in which slopes are checked."""
+
+Values = NDArray[np.float64]
+
+
+def gradient(case: Case) -> None:
+    at = case.some(FEW)
+    few = case.points[at]
+    if not isinstance(few, DenseBatch | SparseBatch):
+        raise NotApplicable("the points are no vectors")
+    try:
+        found = case.kernel.gradient(few, few)
+    except NotSmooth as reason:
+        raise NotApplicable(str(reason)) from None
+    wanted = (len(at), len(at), few.width)
+    if np.shape(found) != wanted:
+        raise BrokenLaw(f"the gradient has shape {np.shape(found)}, not {wanted}.")
+    few = _double(few)
+    X = few.matrix.toarray() if isinstance(few, SparseBatch) else few.values
+    Y = DenseBatch(X)
+    spread = float(np.ptp(X)) or float(np.abs(X).max()) or 1.0
+    for c in np.unique(np.linspace(0, X.shape[1] - 1, COORDINATES).astype(int)):
+
+        def moved(step: float, c: int = int(c)) -> Values:
+            shifted = X.copy()
+            shifted[:, c] += step * spread
+            return case.kernel(shifted, Y).astype(float)
+
+        meaning = f"k.gradient(X, Y) in coordinate {c} is not the slope of k(X, Y)."
+        _slope(case, at, found[:, :, c].astype(float) * spread, moved, meaning)
+
+
+def parameter_gradient(case: Case) -> None:
+    at = case.some(FEW)
+    few = _double(case.points[at])
+    try:
+        slopes = case.kernel.parameter_gradient(few, few)
+    except NotSmooth as reason:
+        raise NotApplicable(str(reason)) from None
+    if not slopes:
+        raise NotApplicable("no parameter can be varied")
+    given = case.kernel.parameters()
+    for name, slope in slopes.items():
+        if name not in given:
+            raise BrokenLaw(f"k.parameter_gradient has {name!r}, which is no parameter of k.")
+        several = isinstance(given[name], tuple)
+        parts = np.asarray(slope) if several else np.asarray(slope)[..., None]
+        entries = np.asarray(given[name], dtype=float).reshape(-1)
+        if parts.shape != (len(at), len(at), len(entries)):
+            raise BrokenLaw(f"the slope in {name} has shape {np.shape(slope)}.")
+        for n in np.unique(np.linspace(0, len(entries) - 1, COORDINATES).astype(int)):
+
+            def moved(step: float, name: str = name, n: int = int(n)) -> Values:
+                changed = entries.copy()
+                changed[n] *= np.exp(step)
+                value = tuple(changed) if isinstance(given[name], tuple) else float(changed[0])
+                return case.kernel.replace(**{name: value})(few, few).astype(float)
+
+            meaning = f"k.parameter_gradient in log {name} is not the slope of k(X, Y)."
+            _slope(case, at, parts[:, :, n], moved, meaning)
+
+
+def _double(points: Any) -> Any:
+    """Vectors in float64, where slopes can be told from rounding."""
+    if isinstance(points, DenseBatch):
+        return DenseBatch(points.values.astype(np.float64))
+    return SparseBatch(points.matrix.astype(np.float64)) if isinstance(points, SparseBatch) else points
+
+
+def _slope(
+    case: Case, at: Indices, found: Values, moved: Callable[[float], Values], meaning: str
+) -> None:
+    """Compare with the slope at the best step."""
+    slopes, doubts, noises = [], [], []
+    error = rounding(case.kernel, case.points[at], np.dtype(np.float64))
+    off = error * np.outer(case.size[at], case.size[at]) + np.finfo(float).tiny
+    for step in STEPS:
+        try:
+            once = (moved(step) - moved(-step)) / (2 * step)
+            twice = (moved(step / 2) - moved(-step / 2)) / step
+        except MercerError:  # outside the domain, or no kernel there
+            continue
+        slopes.append((4 * twice - once) / 3)
+        noises.append(4 * off / step)
+        doubts.append(2 * np.abs(twice - once) + noises[-1])
+    if len(slopes) < 2:
+        return  # nearly every step leaves the domain
+    slope, doubt, noise = map(np.stack, (slopes, doubts, noises))
+    # A wave may look flat at a step as long as itself: smaller steps must agree.
+    for n in range(len(slope) - 1):
+        apart = np.abs(slope[n + 1 :] - slope[n])
+        doubt[n] += apart[0] + np.maximum(apart - noise[n + 1 :], 0).max(axis=0)
+    best = doubt[:-1].argmin(axis=0)[None]
+    wanted, doubt = (np.take_along_axis(table, best, 0)[0] for table in (slope, doubt))
+    # The slope itself is as exact as the values, relative to its own size.
+    allowed = doubt + 16 * case.error * np.abs(wanted).max() + case.allowed(at, at)
+    agree(found, wanted, allowed, meaning, at, at)
+
+
+SLOPES: Mapping[str, Callable[[Case], None]] = MappingProxyType(
+    {
+        "k.gradient(X, Y) is the slope in x": gradient,
+        "k.parameter_gradient(X, Y) is the slope in log-parameters": parameter_gradient,
+    }
+)
+"""Each law in words, and its check."""

@@ -1,0 +1,82 @@
+"""The exponential, against numbers with more digits."""
+
+import numpy as np
+import pytest
+
+from mercer.loops import profiles
+from mercer.loops.vector import ROWS, sparse_wide, wide
+
+DTYPES = [np.float64, np.float32]
+
+
+def exponential(x):
+    """The compiled exponential: the Gaussian profile of -x."""
+    out = np.empty_like(x)
+    one, nothing = x.dtype.type(1), np.zeros(1, x.dtype)
+    profiles.finish(-x, out, profiles.GAUSSIAN, one, one, 1, one - one, nothing)
+    return out
+
+
+def limits(dtype):
+    """Between these the result is a normal number, with a margin at the lower end."""
+    return (-707.7, 709.78) if dtype == np.float64 else (-86.6, 88.72)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exp_is_right_to_one_unit_in_the_last_place(rng, dtype):
+    low, high = limits(dtype)
+    x = np.concatenate(
+        [
+            rng.uniform(low, high, 200_000),
+            rng.uniform(-1, 1, 100_000),
+            rng.normal(size=50_000) * np.exp(-rng.uniform(0, 40, 50_000)),
+            # Half multiples of log(2), where the argument is reduced the other way.
+            (np.arange(-120, 121) + 0.5) * np.log(2) * (1 + 1e-9 * rng.normal(size=241)),
+            [0.0, -0.0, low, high],
+        ]
+    ).astype(dtype)
+    x = x[(x >= low) & (x <= high)]
+    exact = np.exp(x.astype(np.longdouble))
+    off = np.abs(exponential(x) - exact) / np.spacing(exact.astype(dtype))
+    # Half a unit for the last rounding, and as much for those before it.
+    assert off.max() <= 1.0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exp_at_its_limits(dtype):
+    low, high = limits(dtype)
+    tiny = np.finfo(dtype).tiny
+    x = np.array([np.inf, -np.inf, high + 0.02, 1e30, -1e30, low * 1.01, 0.0, -0.0], dtype)
+    assert exponential(x).tolist() == [np.inf, 0, np.inf, np.inf, 0, 0, 1, 1]
+    # Zero is exact to the smallest normal number.
+    below = np.linspace(low * 1.1, low, 1000).astype(dtype)
+    exact = np.exp(below.astype(np.longdouble))
+    assert np.all(np.abs(exponential(below) - exact) <= 2.1 * tiny)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("length", [1, 2, 7, 8, 16, 33])
+def test_exp_lets_nan_through_wherever_it_stands(dtype, length):
+    for at in range(length):
+        x = np.zeros(length, dtype)
+        x[at] = np.nan
+        assert np.flatnonzero(np.isnan(exponential(x))).tolist() == [at]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exp_does_not_decrease(rng, dtype):
+    # Within a unit in the last place, at arguments that follow one another closely.
+    x = np.sort(rng.uniform(-5, 0, 100_000)).astype(dtype)
+    y = exponential(x)
+    assert np.all(y[1:] >= y[:-1] * (1 - 2 * np.finfo(dtype).eps))
+    assert np.all(y <= 1)
+
+
+@pytest.mark.parametrize("dtype", [np.dtype(dtype) for dtype in DTYPES])
+def test_tiles_are_made_of_whole_register_tiles(dtype):
+    from mercer.loops import tiles
+
+    assert tiles.ROWS % ROWS == 0
+    assert tiles.COLUMNS % wide(dtype) == 0
+    assert 9216 % wide(dtype) == 0
+    assert sparse_wide(dtype) * dtype.itemsize in {128, 256, 512}
