@@ -269,7 +269,9 @@ def test_zero_vectors_under_tanimoto():
     assert np.array_equal(K, [[1, 0, 1], [0, 1, 0], [1, 0, 1]])
 
 
-bits = hnp.arrays(np.int8, st.tuples(st.integers(1, 9), st.integers(1, 40)), elements=st.integers(0, 1))
+bits = hnp.arrays(
+    np.int8, st.tuples(st.integers(1, 9), st.integers(1, 40)), elements=st.integers(0, 1)
+)
 
 
 @given(bits)

@@ -118,7 +118,8 @@ def distance_to_span(k: Kernel | str, X: Any, S: Any) -> Reals:
     own = norms(k, batch)
     # Pythagoras: what is inside is at most the whole, and both are off by rounding.
     squared = np.maximum(own**2 - np.einsum("il,il->i", inside, inside), 0.0)
-    return np.sqrt(squared)
+    found: Reals = np.sqrt(squared)
+    return found
 
 
 def gap(k: Kernel | str, X: Any, S: Any, T: Any) -> Reals:
@@ -140,7 +141,8 @@ def gap(k: Kernel | str, X: Any, S: Any, T: Any) -> Reals:
         array([-8.,  0., 12.])
     """
     first, second = barycenter(k, S), barycenter(k, T)
-    return 2 * (second - first)(X) + (first @ first - second @ second)
+    values: Reals = 2 * (second - first)(X) + (first @ first - second @ second)
+    return values
 
 
 def center(K: Any, rows: Any = None, weights: Any = None) -> Array:
@@ -209,4 +211,5 @@ def _shares(weights: Any, count: int) -> Reals:
         raise InvalidInput(f"{count} points need {count} weights, got shape {share.shape}.")
     if not (np.isfinite(share).all() and (share >= 0).all() and share.any()):
         raise InvalidInput("weights must be finite, not negative, and not all zero.")
-    return share / share.sum()
+    shares: Reals = share / share.sum()
+    return shares

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import InvalidInput, InvalidParameter
-from mercer.functions.batches import merge
+from mercer.functions.batches import coordinates, merge
 from mercer.functions.expansion import Function
 from mercer.functions.rounding import Reals, lengths, promise
 from mercer.functions.spaces import explicit
@@ -68,7 +68,7 @@ def preimage(f: Function, start: Any = None) -> Preimage:
         >>> found.point.round(6) + 0.0
         array([0., 1.])
         >>> round(found.distance, 6)
-        0.118443
+        0.195631
     """
     if f.coefficients.ndim == 2:
         columns = (Function(f.kernel, f.anchors, c) for c in f.coefficients.T)
@@ -141,7 +141,7 @@ def has_preimage(f: Function) -> Any:
 
 
 def _is_square(f: Function) -> bool:
-    return f.kernel == Polynomial(degree=2, offset=0)
+    return f.kernel in (Polynomial(degree=2, offset=0), Linear() ** 2)
 
 
 def _apart(f: Function, point: Reals) -> float:
@@ -149,13 +149,14 @@ def _apart(f: Function, point: Reals) -> float:
     own = np.asarray(f.kernel.diagonal(point[None, :]), dtype=np.float64)
     norm = f.norm()
     squared = norm**2 - 2 * f(point[None, :]) + own
-    return float(lengths(squared, norm + np.sqrt(own), np.dtype(np.float64))[0])
+    dtype = f.kernel.diag(f.anchors[:1]).dtype
+    return float(lengths(squared, norm + np.sqrt(own), dtype)[0])
 
 
 def _climb(f: Function, start: Any) -> Reals:
     """The largest maximum of f that is found by climbing from many places."""
     anchors = f.anchors
-    Z = coordinates(anchors)
+    Z = coordinates(anchors)  # type: ignore[arg-type]
     best = np.argsort(-f(anchors), kind="stable")[:STARTS]
     X = Z[best]
     if start is not None:

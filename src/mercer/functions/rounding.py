@@ -1,9 +1,9 @@
 r"""What rounding can do to lengths in a Hilbert space, and what it cannot.
 
 A kernel value is off by at most $\delta \sqrt{k(x, x)\, k(y, y)}$, where $\delta$ is what
-`mercer.loops.product_is_safe` promises. So the squared length of $\sum_i c_i k(z_i, \cdot)$ is off by
-at most $\delta\, (\sum_i |c_i| \sqrt{k(z_i, z_i)})^2$, and a Gram matrix by at most
-$\delta \operatorname{tr} K$ in each eigenvalue. What is more negative than that is no kernel.
+`mercer.loops.product_is_safe` promises. So the squared length of $\sum_i c_i k(z_i, \cdot)$
+is off by at most $\delta\, (\sum_i |c_i| \sqrt{k(z_i, z_i)})^2$, and each eigenvalue of a Gram
+matrix by at most $\delta \operatorname{tr} K$. What is more negative than that is no kernel.
 """
 
 from __future__ import annotations

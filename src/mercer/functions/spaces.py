@@ -2,7 +2,8 @@ r"""The explicit RKHS of linear and polynomial kernels: functions by their monom
 
 Multiplied out, such a kernel is $k(x, y) = \sum_\alpha a_\alpha x^\alpha y^\alpha$ with
 $a_\alpha \ge 0$. Its RKHS is the span of the monomials with $a_\alpha > 0$, and the function
-$f(x) = \sum_\alpha b_\alpha x^\alpha$ has $\|f\|^2 = \sum_\alpha b_\alpha^2 / a_\alpha$: the features $\sqrt{a_\alpha}\, x^\alpha$ are an orthonormal basis.
+$f(x) = \sum_\alpha b_\alpha x^\alpha$ has $\|f\|^2 = \sum_\alpha b_\alpha^2 / a_\alpha$:
+the features $\sqrt{a_\alpha}\, x^\alpha$ are an orthonormal basis.
 """
 
 from __future__ import annotations

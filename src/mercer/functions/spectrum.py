@@ -27,7 +27,7 @@ DEGREE = 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MercerExpansion:
-    r"""The first terms of $\sum_j \lambda_j \varphi_j(x) \varphi_j(y) = k(x, y)$, on an interval.
+    r"""The first terms of $k(x, y) = \sum_j \lambda_j \varphi_j(x) \varphi_j(y)$ by Mercer.
 
     A function $f$ of the RKHS has the norm
     $\|f\|^2 = \sum_j \langle f, \varphi_j \rangle_{L_2}^2 / \lambda_j$.

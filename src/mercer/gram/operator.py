@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -61,6 +62,15 @@ class Operator(LinearOperator):  # type: ignore[misc]
         super().__init__(dtype=tiles.dtype, shape=tiles.shape)
         self._tiles, self._diagonal, self._turned = tiles, diagonal, turned
         self.plan_, self.is_symmetric = plan, turned is None
+
+    def __matmul__(self, V: Any) -> Any:
+        right = V if isinstance(V, LinearOperator) else np.asarray(V)
+        if right.shape[:1] != self.shape[1:]:
+            raise InvalidInput(
+                f"a matrix of shape {self.shape} cannot multiply a right-hand side of shape "
+                f"{right.shape}: it needs {self.shape[1]} rows."
+            )
+        return super().__matmul__(right)
 
     def _matmat(self, V: Array) -> Array:
         right = np.asarray(V)

@@ -195,8 +195,8 @@ class Power(Kernel):
         >>> import mercer as mc
         >>> (mc.Linear() ** 2).pair([1.0, 2.0], [3.0, 4.0])
         121.0
-        >>> (mc.Gaussian() ** 0.5).pair([0.0], [2.0]) == mc.Gaussian(2**0.5).pair([0.0], [2.0])
-        True
+        >>> round((mc.Gaussian() ** 0.5).pair([0.0], [2.0]), 6)  # mc.Gaussian(2**0.5)
+        0.367879
     """
 
     word = "power"

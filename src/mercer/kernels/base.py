@@ -175,7 +175,7 @@ class Kernel(ABC):
         return self.parameter_block(A, A if Y is None else self.domain.encode(Y))
 
     def check_finite(self, A: Batch) -> None:
-        """Raise where a value overflows: the diagonal tells, as |k(x, y)|^2 <= k(x, x) k(y, y)."""
+        """Raise where a value overflows. The diagonal tells: none is larger in size."""
         with np.errstate(over="ignore"):
             bad = np.flatnonzero(~np.isfinite(self.diag(A)))
         if bad.size:
@@ -341,7 +341,7 @@ class Kernel(ABC):
         )
 
     def exp(self) -> Kernel:
-        """Exponentiate: exp(k) is the limit of polynomials in k with positive coefficients."""
+        """Take the exponential, a limit of polynomials in k with positive coefficients."""
         return self.rules.exp(self)
 
     def normalized(self) -> Kernel:
@@ -353,7 +353,7 @@ class Kernel(ABC):
         return self.rules.weighted(self, function)
 
     def map(self, function: Callable[[Any], Any]) -> Kernel:
-        """Pull back along phi: the kernel k(phi(x), phi(y)), for a function from point to point."""
+        """Pull back along phi, a function from point to point: k(phi(x), phi(y))."""
         return self.rules.map(self, function)
 
     def on(self, *columns: str | int) -> Kernel:

@@ -292,7 +292,10 @@ class GeneralizedGaussian(Distance):
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
         check_vectors(self, A, B)
-        return super().tiles(A, B) if self._twin is None else self._twin.tiles(A, B)
+        if self._twin is None:
+            return super().tiles(A, B)
+        pairs, exact = self._twin.tiles(A, B), A is not B or isinstance(A, DenseBatch)
+        return pairs if exact else with_diagonal(pairs, self.diag(A))
 
     def compiled(self, X: Array, Y: Array, dtype: np.dtype[Any], scale: float) -> Tiles | None:
         if self.p not in {1.0, 2.0}:
@@ -302,8 +305,8 @@ class GeneralizedGaussian(Distance):
         # Squares below the smallest number vanish, those above the largest are infinite: both
         # are as good as the value of the kernel there, or this is not the way.
         exponent, factor = self.power / self.p, scale**-self.p
-        lost = exponent * math.log(float(limits.tiny) * X.shape[1] * factor)
-        capped = exponent * math.log(float(limits.max) / 4 * factor)
+        lost = exponent * (math.log(limits.tiny) + math.log(X.shape[1] * factor))
+        capped = exponent * (math.log(limits.max / 4) + math.log(factor))
         if lost > math.log(TOLERANCE[dtype.name]) or capped < math.log(50):
             return None
 

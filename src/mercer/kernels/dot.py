@@ -112,11 +112,11 @@ def products(
     X, Y = X.astype(dtype, copy=False), Y.astype(dtype, copy=False)
     if not (sparse.issparse(X) or sparse.issparse(Y)):
         return Pairwise(X, Y, DOT, profile, norms=norms, own=own)
-    X, Y = _meeting(sparse.csr_array(X), sparse.csr_array(Y))
+    X, Y = meeting(sparse.csr_array(X), sparse.csr_array(Y))
     return SparsePairwise(X, Y, profile, norms=norms, own=own)
 
 
-def _meeting(X: Any, Y: Any) -> tuple[Any, Any]:
+def meeting(X: Any, Y: Any) -> tuple[Any, Any]:
     """The columns that are not zero on either side: the loop spreads the others out in vain."""
     if X.shape[1] < WIDE:
         return X, Y

@@ -228,8 +228,14 @@ class Normalized(Lift):
         inner: Array = self.kernel.feature_map(A) / np.sqrt(own)[:, None]
         return inner
 
+    def _finite_diagonals(self, A: Batch, B: Batch) -> tuple[Array, Array]:
+        # The values have a form that cannot overflow; their slopes have none.
+        self.kernel.check_finite(A)
+        self.kernel.check_finite(B)
+        return self.kernel.diag(A), self.kernel.diag(B)
+
     def gradient_block(self, A: Batch, B: Batch) -> Array:
-        a, b = self.kernel.diag(A), self.kernel.diag(B)
+        a, b = self._finite_diagonals(A, B)
         if (a == 0).any() or (b == 0).any():
             raise NotSmooth(f"{self} has no gradient at a point with k(x, x) = 0.")
         scale = 1 / np.sqrt(a[:, None] * b[None, :])
@@ -239,7 +245,7 @@ class Normalized(Lift):
         return slope
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
-        a, b = self.kernel.diag(A), self.kernel.diag(B)
+        a, b = self._finite_diagonals(A, B)
         if (a == 0).any() or (b == 0).any():
             raise NotSmooth(f"{self} has no gradient at a point with k(x, x) = 0.")
         scale = 1 / np.sqrt(a[:, None] * b[None, :])

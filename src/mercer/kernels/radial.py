@@ -321,7 +321,7 @@ class Matern(Radial):
     Example:
         >>> import mercer as mc
         >>> round(mc.Matern(nu=1.5).pair([0.0], [1.0]), 6)
-        0.483336
+        0.483358
     """
 
     word = "matern"
@@ -482,8 +482,8 @@ class Wendland(Radial):
         return np.polynomial.Polynomial(coefficients[self.smoothness])
 
     def profile(self, squared: Array) -> Array:
-        r = np.sqrt(squared)
-        value: Array = np.maximum(1 - r, 0) ** (self._ell + self.smoothness) * self._factor()(r)
+        r = np.minimum(np.sqrt(squared), 1)
+        value: Array = (1 - r) ** (self._ell + self.smoothness) * self._factor()(r)
         return value.astype(squared.dtype)
 
     def slope(self, squared: Array) -> Array:

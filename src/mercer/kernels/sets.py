@@ -10,6 +10,7 @@ import numpy as np
 from mercer.domains import Batch, Domain, SetBatch, Sets, align
 from mercer.errors import NoFeatureMap
 from mercer.kernels.base import Kernel
+from mercer.kernels.dot import meeting
 from mercer.kernels.numbers import base_from_one
 from mercer.loops import Applied, Profile, SparsePairwise, Tiles, profiles
 from mercer.types import Array
@@ -41,8 +42,7 @@ def _counted(
     A: Batch, B: Batch, profile: Profile, *, symmetric_difference: bool = False
 ) -> Tiles:
     """Tiles of a profile of |A & B|, or of |A ^ B| = |A| + |B| - 2 |A & B|."""
-    X, Y = align(_sets(A), _sets(B))
-    Y = X if A is B else Y
+    X, Y = meeting(*align(_sets(A), _sets(B)))
     a, b = sizes(A), sizes(B)
     own = (np.zeros(len(a)) if symmetric_difference else a) if A is B else None
     return SparsePairwise(X, Y, profile, norms=(a, b), product=symmetric_difference, own=own)

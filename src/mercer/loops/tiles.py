@@ -124,6 +124,8 @@ def target(tiles: Tiles, out: Array | None) -> Array:
     """The array to write to: `out` if it fits, else a new one."""
     if out is None:
         return np.empty(tiles.shape, dtype=tiles.dtype)
+    if not isinstance(out, np.ndarray):
+        raise InvalidParameter(f"out must be an array to write to, got {type(out).__name__}.")
     if out.shape != tiles.shape or out.dtype != tiles.dtype:
         raise InvalidParameter(
             f"out has shape {out.shape} and type {out.dtype}, but the matrix has shape "

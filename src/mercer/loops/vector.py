@@ -5,8 +5,8 @@ right to one unit in the last place, zero below the smallest normal number, and 
 through.
 
 The `tile_*` intrinsics do the inner work of every Gram matrix: `ROWS` rows against
-`wide(dtype)` columns, all sums held in registers while the coordinates go by. A loop over NumPy-like code
-cannot say this, so the few instructions are written out.
+`wide(dtype)` columns, all sums held in registers while the coordinates go by. A loop over
+arrays cannot say this, so the few instructions are written out.
 """
 
 from __future__ import annotations

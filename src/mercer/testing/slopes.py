@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.domains import DenseBatch, SparseBatch
-from mercer.errors import MercerError, NotSmooth
+from mercer.errors import InvalidInput, MercerError, NotSmooth
 from mercer.testing.laws import FEW, Case, agree
 from mercer.testing.report import BrokenLaw, NotApplicable
 from mercer.testing.rounding import rounding
@@ -37,7 +37,7 @@ def gradient(case: Case) -> None:
         raise NotApplicable("the points are no vectors")
     try:
         found = case.kernel.gradient(few, few)
-    except NotSmooth as reason:
+    except (NotSmooth, InvalidInput) as reason:  # no slope, or one that overflows
         raise NotApplicable(str(reason)) from None
     wanted = (len(at), len(at), few.width)
     if np.shape(found) != wanted:
@@ -62,7 +62,7 @@ def parameter_gradient(case: Case) -> None:
     few = _double(case.points[at])
     try:
         slopes = case.kernel.parameter_gradient(few, few)
-    except NotSmooth as reason:
+    except (NotSmooth, InvalidInput) as reason:  # no slope, or one that overflows
         raise NotApplicable(str(reason)) from None
     if not slopes:
         raise NotApplicable("no parameter can be varied")
