@@ -36,6 +36,9 @@ autosummary_imported_members = True
 autoclass_content = "class"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
+autodoc_inherit_docstrings = False  # what fulfils a contract is told where the contract is
+autodoc_type_aliases = {name: name for name in ("Array", "Indices", "Lengths", "Matrix")}
+autodoc_type_aliases |= {name: name for name in ("Points", "Reals", "Slice")}
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 
@@ -53,6 +56,8 @@ sphinx_gallery_conf = {
 }
 
 FORMULA = re.compile(r"(?P<display>\$\$(.+?)\$\$)|(?P<inline>\$([^$]+?)\$)", re.DOTALL)
+KEPT = r"``.+?``|`[^`]+`|\$\$.+?\$\$|\$[^$]+?\$"
+BAR = re.compile(rf"(?P<kept>{KEPT})|\|", re.DOTALL)
 
 
 def formulas(text: str) -> str:
@@ -72,11 +77,20 @@ def formulas(text: str) -> str:
     return FORMULA.sub(role, text)
 
 
+def bars(text: str) -> str:
+    """Escape the bars of |x| outside formulas, code and sessions: they mean themselves."""
+    paragraphs = re.split(r"(\n\s*\n)", text)
+    return "".join(
+        part if ">>>" in part else BAR.sub(lambda found: found["kept"] or r"\|", part)
+        for part in paragraphs
+    )
+
+
 def on_docstring(
     _app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
 ) -> None:
     """Rewrite the formulas before anything else reads the docstring."""
-    lines[:] = formulas("\n".join(lines)).split("\n")
+    lines[:] = formulas(bars("\n".join(lines))).split("\n")
 
 
 def on_missing_reference(_app: Any, _env: Any, node: Any, content: Any) -> Any:

@@ -27,7 +27,10 @@ def words(rng, count):
 
 
 def records(rng, count):
-    return [{"age": float(a), "pet": str(p)} for a, p in zip(numbers(rng, count), words(rng, count), strict=True)]
+    return [
+        {"age": float(a), "pet": str(p)}
+        for a, p in zip(numbers(rng, count), words(rng, count), strict=True)
+    ]
 
 
 CASES = {

@@ -53,7 +53,10 @@ def test_the_points_of_both_in_order(name):
 def test_dense_and_sparse_vectors(kernel, rng):
     X = rng.normal(size=(4, 3)) * (rng.random((4, 3)) < 0.5)
     dense, sparse = Vectors().encode(X[:2]), Vectors().encode(sp.csr_array(X[2:]))
-    for both in (concatenate(dense, sparse), concatenate(sparse, dense)[np.array([2, 3, 0, 1])]):
+    for both in (
+        concatenate(dense, sparse),
+        concatenate(sparse, dense)[np.array([2, 3, 0, 1])],
+    ):
         assert isinstance(both, SparseBatch)
         # The same numbers by another loop.
         np.testing.assert_allclose(kernel.square(both), kernel(X), rtol=0, atol=1e-14)

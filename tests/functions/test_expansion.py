@@ -176,7 +176,13 @@ def test_the_operations_are_those_of_functions(case, rng):
     np.testing.assert_allclose((f + g)(X), f(X) + g(X), **close)
     np.testing.assert_allclose((f - g)(X), f(X) - g(X), **close)
     np.testing.assert_allclose(sum([f, g])(X), (f + g)(X), **close)
-    for scaled, factor in ((2 * f, 2), (f * 2, 2), (np.float64(2) * f, 2), (-f, -1), (f / 2, 0.5)):
+    for scaled, factor in (
+        (2 * f, 2),
+        (f * 2, 2),
+        (np.float64(2) * f, 2),
+        (-f, -1),
+        (f / 2, 0.5),
+    ):
         np.testing.assert_array_equal(scaled(X), factor * f(X))  # exact: powers of two
 
 
@@ -312,7 +318,9 @@ def test_projection_on_what_f_is_made_of_is_f(case, rng, blur):
 def test_projection_does_not_mind_the_lengths_of_the_sections(rng):
     # k(x, x) is between 1e-12 and 1e12 here.
     k, X = mc.Linear(), np.diag([1e-6, 1.0, 1e6])
-    np.testing.assert_allclose(mc.section(k, [1.0, 2.0, 3.0]).project(X).to_features(), [1, 2, 3], rtol=1e-14)
+    np.testing.assert_allclose(
+        mc.section(k, [1.0, 2.0, 3.0]).project(X).to_features(), [1, 2, 3], rtol=1e-14
+    )
 
 
 def test_projection_on_the_zero_section():
@@ -331,7 +339,9 @@ def test_compression_is_as_close_as_it_says(rng):
         assert len(small.anchors) == m
         errors.append(f.distance(small))
         # It is a projection on anchors of f, so Pythagoras holds up to rounding.
-        assert errors[-1] == pytest.approx(np.sqrt(max(f.norm() ** 2 - small.norm() ** 2, 0)), abs=1e-4)
+        assert errors[-1] == pytest.approx(
+            np.sqrt(max(f.norm() ** 2 - small.norm() ** 2, 0)), abs=1e-4
+        )
     assert errors == sorted(errors, reverse=True)
     assert errors[2] < 0.1 * f.norm()
     assert f.compress(60) is f

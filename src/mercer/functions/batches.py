@@ -102,7 +102,8 @@ def _entries(column: Batch) -> Sequence[Any]:
     if isinstance(column, DenseBatch) and column.width == 1:
         numbers: list[float] = column.values[:, 0].tolist()
         return numbers
-    return column.raw()
+    # Yes and no are labels, and beside numbers they are 1 and 0.
+    return [float(entry) if isinstance(entry, bool) else entry for entry in column.raw()]
 
 
 def merge(batch: Batch, coefficients: Array) -> tuple[Batch, Array]:

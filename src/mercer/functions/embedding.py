@@ -68,11 +68,20 @@ def sample(k: Kernel | str, X: Any, draws: int = 1, random_state: Any = None) ->
     if not isinstance(draws, Integral) or isinstance(draws, bool) or draws < 1:
         raise InvalidParameter(f"sample needs a whole number of draws >= 1, got {draws!r}.")
     features, labels = _embedded(as_kernel(k), X)
-    chance = random_state
-    if not isinstance(chance, np.random.Generator):
-        chance = check_random_state(random_state)
+    chance = _chance(random_state)
     values: Reals = chance.standard_normal((int(draws), features.shape[1])) @ features.T
     return values[:, labels]
+
+
+def _chance(random_state: Any) -> Any:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        raise InvalidParameter(
+            f"random_state is None, a whole number or a generator, got {random_state!r}."
+        ) from error
 
 
 def _embedded(k: Kernel, X: Any) -> tuple[Reals, Indices]:

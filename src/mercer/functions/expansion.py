@@ -155,6 +155,8 @@ class Function:
         r"""The norm $\|f\| = \sqrt{c^\top K c}$, one number an output, never NaN.
 
         It bounds the values, $|f(x)| \le \|f\| \sqrt{k(x, x)}$, and the slopes (`lipschitz`).
+        Terms that cancel take digits with them: the norm is right to about $10^{-8}$ times
+        $\sum_i |c_i| \sqrt{k(z_i, z_i)}$, and not better.
 
         Raises:
             NotPositiveDefinite: The square is negative beyond rounding: a kernel that was
@@ -215,7 +217,8 @@ class Function:
         $\Phi$ is `kernel.features`: shape (features,) or (features, outputs).
 
         Other weights can give the same function if the features depend on each other; these
-        are the shortest, because they lie in the span of the image, and $|w| = \|f\|$.
+        are the shortest, because they lie in the span of the image, and $|w| = \|f\|$. Features
+        of sets stand for the items of a batch: pass indicator matrices, with the same columns.
 
         Raises:
             NoFeatureMap: The kernel has none of finite width.

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.domains import Vectors
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions.batches import coordinates, merge
 from mercer.functions.expansion import Function
@@ -56,7 +57,7 @@ def preimage(f: Function, start: Any = None) -> Preimage:
 
     Args:
         f: A function, such as a barycentre.
-        start: Points to start from besides the anchors.
+        start: A point, or several, to start from besides the anchors.
 
     Raises:
         InvalidParameter: The kernel is another one.
@@ -160,13 +161,12 @@ def _climb(f: Function, start: Any) -> Reals:
     best = np.argsort(-f(anchors), kind="stable")[:STARTS]
     X = Z[best]
     if start is not None:
-        given = np.asarray(start, dtype=np.float64)
-        given = given.reshape(-1, Z.shape[1]) if given.ndim < 2 else given
-        if given.shape[1] != Z.shape[1]:
+        given = Vectors().encode([start] if np.ndim(start) == 1 else start)
+        if given.width != Z.shape[1]:
             raise InvalidInput(
-                f"start has {given.shape[1]} coordinates, and the anchors have {Z.shape[1]}."
+                f"start has {given.width} coordinates, and the anchors have {Z.shape[1]}."
             )
-        X = np.concatenate([X, given])
+        X = np.concatenate([X, coordinates(given)])
     values = f(X)
     for _ in range(STEPS):
         moved, grown = _step(f, Z, X, values)

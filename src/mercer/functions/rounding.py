@@ -75,7 +75,12 @@ def eigen(K: Array) -> tuple[Reals, Reals]:
             "gives it.\nLook at k.proof() for what is assumed, and ask "
             "mercer.testing.check_kernel(k, X)."
         )
-    floor = max(len(K) * float(np.finfo(K.dtype).eps) * values[-1], -values[0])
+    return above_noise(values, vectors, float(np.finfo(K.dtype).eps))
+
+
+def above_noise(values: Reals, vectors: Reals, unit: float) -> tuple[Reals, Reals]:
+    """The eigenvalues that are not noise, the largest first, of all in ascending order."""
+    floor = max(len(values) * unit * values[-1], -values[0])
     kept = np.flatnonzero(values > floor)[::-1]
     chosen = vectors[:, kept]
     # An eigenvector is known up to its sign: its largest entry is made positive.

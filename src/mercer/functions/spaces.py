@@ -8,6 +8,7 @@ the features $\sqrt{a_\alpha}\, x^\alpha$ are an orthonormal basis.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import singledispatch
@@ -131,13 +132,12 @@ def explicit(f: Function) -> Explicit:
         raise NoFeatureMap(f"{f.kernel} is not a polynomial in coordinates.")
     found = monomials(f.kernel, anchors.width)
     exponents = sorted(found, key=lambda row: (sum(row), tuple(-e for e in row)))
-    root = np.sqrt(np.array([found[row] for row in exponents]))
+    sizes = np.array([found[row] for row in exponents])
     powers = np.array(exponents, dtype=np.int64).reshape(len(exponents), anchors.width)
-    # f = sum_i c_i sum_alpha a_alpha z_i^alpha x^alpha, so the coordinate in the orthonormal
-    # basis is the sum of c_i sqrt(a_alpha) z_i^alpha.
-    weights: Reals = (_evaluate(powers, coordinates(anchors)) * root).T @ f.coefficients
-    scale = root if weights.ndim == 1 else root[:, None]
-    return Explicit(powers, weights * scale, weights)
+    # f = sum_i c_i sum_alpha a_alpha z_i^alpha x^alpha.
+    coefficients = (_evaluate(powers, coordinates(anchors)) * sizes).T @ f.coefficients
+    root = np.sqrt(sizes) if coefficients.ndim == 1 else np.sqrt(sizes)[:, None]
+    return Explicit(powers, coefficients, coefficients / root)
 
 
 @singledispatch
@@ -164,6 +164,7 @@ def _(kernel: Polynomial, width: int) -> Weights:
     inner = {_unit(i, width): float(s) ** -2 for i, s in enumerate(scales)}
     if kernel.offset > 0:
         inner[(0,) * width] = kernel.offset
+    _require_few(math.comb(len(inner) + kernel.degree - 1, kernel.degree))
     return _power(inner, kernel.degree, width)
 
 
@@ -237,12 +238,16 @@ def _times(left: Weights, right: Weights) -> Weights:
     for row, a in left.items():
         for other, b in right.items():
             total[tuple(map(sum, zip(row, other, strict=True)))] += a * b
-        if len(total) > WIDEST:
-            raise NoFeatureMap(
-                f"the kernel has more than {WIDEST} monomials on these points: use the "
-                "function itself, which never lists them."
-            )
+        _require_few(len(total))
     return dict(total)
+
+
+def _require_few(count: int) -> None:
+    if count > WIDEST:
+        raise NoFeatureMap(
+            f"the kernel has {count} monomials or more on these points, and {WIDEST} are "
+            "listed at most.\nUse the function itself, which never lists them."
+        )
 
 
 def _power(once: Weights, exponent: int, width: int) -> Weights:
