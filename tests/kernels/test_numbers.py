@@ -16,8 +16,6 @@ from scipy import sparse
 import mercer as mc
 from mercer.domains import NATURALS, NONNEGATIVE, POSITIVE, REALS, interval
 from mercer.errors import InvalidInput, InvalidParameter, NoFeatureMap, NotAKernel, NotSmooth
-from mercer.kernels.proof import Proof
-from mercer.kernels.rules import RULES
 from mercer.loops import Pairwise
 
 
@@ -225,8 +223,6 @@ def test_cusps_and_gaps_have_no_gradient(kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS, **names)
 def test_proof_text_and_pickle(kernel):
-    assert kernel.word in RULES[kernel.rule].cases
-    assert Proof.of(kernel.term()).rule == kernel.rule
     kernel.proof().check()
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     assert mc.kernel(str(kernel)) == kernel

@@ -13,8 +13,6 @@ from scipy import sparse
 
 import mercer as mc
 from mercer.errors import InvalidInput, InvalidType, NoFeatureMap, NotAKernel
-from mercer.kernels.proof import Proof
-from mercer.kernels.rules import RULES
 from mercer.loops import dense, symmetric
 
 CASES = [
@@ -160,8 +158,6 @@ def test_parameter_gradient_is_the_slope(rng):
 
 @pytest.mark.parametrize("kernel", KERNELS, **names)
 def test_proof_text_and_pickle(kernel):
-    assert kernel.word in RULES[kernel.rule].cases
-    assert Proof.of(kernel.term()).rule == kernel.rule
     kernel.proof().check()
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     assert mc.kernel(str(kernel)) == kernel

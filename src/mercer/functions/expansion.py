@@ -48,9 +48,10 @@ class Function:
         5.0
     """
 
-    kernel: Kernel
-    anchors: Batch
-    coefficients: Array
+    # What may be passed is wider than what is kept: a Kernel, a Batch and a float64 array.
+    kernel: Any
+    anchors: Any
+    coefficients: Any
 
     # Without this NumPy would take `2.0 * f`, for a NumPy number 2.0, into its own hands.
     __array_ufunc__ = None

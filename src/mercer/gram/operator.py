@@ -85,10 +85,12 @@ class Operator(LinearOperator):  # type: ignore[misc]
         return self._matmat(np.reshape(v, (-1, 1)))
 
     def _rmatmat(self, V: Array) -> Array:
-        return self._transpose() @ V
+        product: Array = self._transpose() @ V
+        return product
 
     def _rmatvec(self, v: Array) -> Array:
-        return self._transpose() @ v
+        product: Array = self._transpose() @ v
+        return product
 
     def _adjoint(self) -> Operator:
         return self._transpose()

@@ -5,16 +5,10 @@ from typing import Any
 
 from mercer.kernels.algebra import Power, Product, Scaled, Sum
 from mercer.kernels.base import Kernel
-from mercer.kernels.coordinates import (
-    AdditiveChi2,
-    Chi2,
-    GeneralizedGaussian,
-    Intersection,
-    Laplacian,
-    Periodic,
-)
+from mercer.kernels.coordinates import GeneralizedGaussian, Laplacian, Periodic
 from mercer.kernels.dot import Cosine, Linear, Polynomial, Tanimoto
 from mercer.kernels.equality import Bias, Delta, White
+from mercer.kernels.histograms import AdditiveChi2, Chi2, Intersection
 from mercer.kernels.lifts import (
     Column,
     Exp,

@@ -167,7 +167,8 @@ class Scaled(Kernel):
         return scaled
 
     def feature_map(self, A: Batch) -> Array:
-        return np.sqrt(self.weight) * self.kernel.feature_map(A)
+        features: Array = np.sqrt(self.weight) * self.kernel.feature_map(A)
+        return features
 
     def gradient_block(self, A: Batch, B: Batch) -> Array:
         slope: Array = self.weight * self.kernel.gradient_block(A, B)
@@ -270,8 +271,12 @@ class Power(Kernel):
         values = self.kernel.block(A, B)
         if self.exponent == 1:
             return np.ones_like(values)
-        slope: Array = self.exponent * values ** (self.exponent - 1)
-        return slope
+        if isinstance(self.exponent, int):
+            slope: Array = self.exponent * values ** (self.exponent - 1)
+            return slope
+        # A root is steep at zero, but where a divisible kernel vanishes it is flat.
+        base = np.where(values > 0, values, 1.0)
+        return np.where(values > 0, self.exponent * base ** (self.exponent - 1), 0.0)
 
 
 def named(prefix: str, slopes: dict[str, Array]) -> dict[str, Array]:

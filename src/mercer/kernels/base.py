@@ -151,10 +151,12 @@ class Kernel(ABC):
         K = self.square(A) if B is A else self.block(A, B)
         own = self.diag(A)
         other = own if B is A else self.diag(B)
-        # Adding first would break the symmetry of the result; and rounding may go below zero.
-        K *= -2
-        K += own[:, None] + other[None, :]
+        # Quarters, because the sum of two finite numbers may overflow. Adding one by one would
+        # break the symmetry of the result; and rounding may go below zero.
+        K *= -0.5
+        K += own[:, None] / 4 + other[None, :] / 4
         distances: Array = np.sqrt(np.maximum(K, 0, out=K), out=K)
+        distances *= 2
         return distances
 
     def gradient(self, X: Any, Y: Any = None) -> Array:
@@ -164,7 +166,11 @@ class Kernel(ABC):
             NotSmooth: The kernel is not differentiable.
         """
         A = self.domain.encode(X)
-        return self.gradient_block(A, A if Y is None else self.domain.encode(Y))
+        B = A if Y is None else self.domain.encode(Y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = self.gradient_block(A, B)
+        self._check_slope(slope, "x")
+        return slope
 
     def parameter_gradient(self, X: Any, Y: Any = None) -> dict[str, Array]:
         """The derivatives of k(x, y) in the logarithm of each parameter, by its name in
@@ -172,7 +178,19 @@ class Kernel(ABC):
         that is one number a feature.
         """
         A = self.domain.encode(X)
-        return self.parameter_block(A, A if Y is None else self.domain.encode(Y))
+        B = A if Y is None else self.domain.encode(Y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            slopes = self.parameter_block(A, B)
+        for name, slope in slopes.items():
+            self._check_slope(slope, name)
+        return slopes
+
+    def _check_slope(self, slope: Array, name: str) -> None:
+        if not np.isfinite(slope).all():
+            raise InvalidInput(
+                f"The derivative of {self} in {name} overflows.\nRescale the data or the "
+                "parameters."
+            )
 
     def check_finite(self, A: Batch) -> None:
         """Raise where a value overflows. The diagonal tells: none is larger in size."""

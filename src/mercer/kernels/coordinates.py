@@ -4,136 +4,44 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from mercer.domains import Batch, DenseBatch, Domain, SparseBatch, Vectors
+from mercer.domains import Batch, DenseBatch
 from mercer.errors import InvalidInput, NotAKernel, NotSmooth
 from mercer.kernels import parameters
 from mercer.kernels.base import Kernel
-from mercer.kernels.dot import check_vectors, common_type, dense_of, points_of, squares
 from mercer.kernels.parameters import Lengths
-from mercer.kernels.radial import FLOAT32_LENGTHS, Exponential, Gaussian
+from mercer.kernels.points import (
+    FLOAT32_LENGTHS,
+    TOLERANCE,
+    Coordinatewise,
+    check_vectors,
+    largest,
+    length_at,
+    masses,
+    moved_and_divided,
+    one_by_one,
+    paired,
+    squares,
+    with_diagonal,
+)
+from mercer.kernels.radial import Exponential, Gaussian
 from mercer.loops import (
-    CHI2,
     DOT,
     MANHATTAN,
-    MINIMUM,
     SQUARED,
     Applied,
     Blocks,
     Pairwise,
     Profile,
     Tiles,
-    dense,
     product_is_safe,
     profiles,
 )
 from mercer.types import Array
-
-TOLERANCE = {"float32": 2.0**-15, "float64": 2.0**-40}
-"""How far a value may be off, in units of the largest one: beyond, a slower way is taken."""
-
-
-class Coordinatewise(Kernel):
-    """A kernel on vectors whose fast loops want dense rows."""
-
-    @property
-    def domain(self) -> Domain:
-        return Vectors()
-
-    def tiles(self, A: Batch, B: Batch) -> Tiles:
-        check_vectors(self, A, B)
-        if not (isinstance(A, SparseBatch) or isinstance(B, SparseBatch)):
-            X, Y = points_of(A), points_of(B)
-            single = common_type(A, B) == np.float32
-            return self.dense_tiles(X, Y, np.dtype(np.float32 if single else np.float64))
-
-        def block(rows: slice, columns: slice) -> Array:
-            left, right = DenseBatch(dense_of(A[rows])), DenseBatch(dense_of(B[columns]))
-            return dense(self.tiles(left, right), threads=1)
-
-        pairs: Tiles = Blocks((len(A), len(B)), common_type(A, B), block)
-        return with_diagonal(pairs, self.diag(A)) if A is B else pairs
-
-    @abstractmethod
-    def dense_tiles(self, X: Array, Y: Array, dtype: np.dtype[Any]) -> Tiles:
-        """The tiles for rows of coordinates. `Y is X` says that the matrix is symmetric."""
-
-    def diag(self, A: Batch) -> Array:
-        check_vectors(self, A, A)
-        return np.ones(len(A), points_of(A).dtype)
-
-    def gaps(self, A: Batch, B: Batch) -> Array:
-        """All differences x_c - y_c, of shape (rows, columns, features)."""
-        check_vectors(self, A, B)
-        differences: Array = dense_of(A)[:, None, :] - dense_of(B)[None, :, :]
-        return differences
-
-
-def with_diagonal(pairs: Tiles, own: Array) -> Tiles:
-    """Tiles of a symmetric matrix whose diagonal is known."""
-
-    def correct(tile: Array, rows: slice, columns: slice) -> None:
-        first, stop = max(rows.start, columns.start), min(rows.stop, columns.stop)
-        both = np.arange(first, stop)
-        tile[both - rows.start, both - columns.start] = own[both]
-
-    return Applied(pairs, correct)
-
-
-def one_by_one(
-    X: Array,
-    Y: Array,
-    dtype: np.dtype[Any],
-    term: Callable[[Array, Array, int], Array],
-    finish: Callable[[Array], Array] = lambda sums: sums,
-) -> Tiles:
-    """`finish(sum_c term(x_c, y_c, c))` in float64, a coordinate at a time: always exact
-    enough, and slow.
-    """
-
-    def block(rows: slice, columns: slice) -> Array:
-        left, right = X[rows].astype(np.float64), Y[columns].astype(np.float64)
-        sums = np.zeros((len(left), len(right)))
-        with np.errstate(over="ignore", under="ignore"):
-            for c in range(X.shape[1]):
-                sums += term(left[:, c, None], right[:, c], c)
-            return finish(sums)
-
-    return Blocks((len(X), len(Y)), dtype, block)
-
-
-def length_at(lengths: Lengths, feature: int) -> float:
-    """The length of one feature."""
-    return lengths[feature] if isinstance(lengths, tuple) else lengths
-
-
-def paired(
-    X: Array, Y: Array, dtype: np.dtype[Any], operation: int, profile: Profile
-) -> Pairwise:
-    """The compiled loop on points of one type; the same points stay the same."""
-    Z = Y.astype(dtype, copy=False)
-    return Pairwise(Z if X is Y else X.astype(dtype, copy=False), Z, operation, profile)
-
-
-def moved_and_divided(X: Array, Y: Array, lengths: Array) -> tuple[Array, Array]:
-    """Centred points, divided by the length of each feature, in float64."""
-    # Centring first keeps the digits of a cluster far from 0. The centre comes from Y, the
-    # anchors, so that a row of the result does not depend on the other rows.
-    with np.errstate(over="ignore"):
-        centre = Y.mean(axis=0, dtype=np.float64)
-    centre = np.where(np.isfinite(centre), centre, 0.0)
-    Z = (Y - centre) / lengths
-    return (Z if X is Y else (X - centre) / lengths), Z
-
-
-def largest(points: Array) -> float:
-    """The largest absolute coordinate."""
-    return float(np.abs(points).max(initial=0))
 
 
 class Distance(Coordinatewise):
@@ -202,7 +110,6 @@ class Laplacian(Distance):
     """
 
     word = "laplacian"
-    rule = "bochner"
 
     scale: Lengths = 1.0
 
@@ -248,7 +155,6 @@ class GeneralizedGaussian(Distance):
     """
 
     word = "generalized_gaussian"
-    rule = "schoenberg"
 
     scale: Lengths = 1.0
     p: float = 2.0
@@ -392,7 +298,6 @@ class Periodic(Coordinatewise):
     """
 
     word = "periodic"
-    rule = "schoenberg"
 
     period: Lengths = 1.0
     scale: Lengths = 1.0
@@ -484,200 +389,3 @@ class Periodic(Coordinatewise):
             name: slope if isinstance(getattr(self, name), tuple) else slope.sum(axis=-1)
             for name, slope in (("period", by_period), ("scale", by_scale))
         }
-
-
-class Histogram(Coordinatewise):
-    """A kernel on vectors that are nowhere negative, such as counts."""
-
-    @property
-    def domain(self) -> Domain:
-        return Vectors(nonnegative=True)
-
-
-def masses(points: Any) -> Array:
-    """The sums of the coordinates, in float64."""
-    with np.errstate(over="ignore"):
-        return np.asarray(points.sum(axis=1, dtype=np.float64)).ravel()
-
-
-class Overlap(Histogram):
-    """A kernel with k(x, x) = |x|_1."""
-
-    def diag(self, A: Batch) -> Array:
-        with np.errstate(over="ignore"):
-            return masses(points_of(A)).astype(points_of(A).dtype)
-
-
-@dataclass(frozen=True)
-class Intersection(Overlap):
-    r"""Histogram intersection, $k(x, y) = \sum_c \min(x_c, y_c)$ for vectors $\ge 0$.
-
-    Why it is a kernel (feature map): $\min(x_c, y_c)$ is the length of the part that the
-    intervals $[0, x_c]$ and $[0, y_c]$ have in common,
-    $\int 1_{[0, x_c]}(t)\, 1_{[0, y_c]}(t)\, dt$: an inner product of indicator functions.
-    Sums of kernels are kernels.
-
-    Example:
-        >>> import mercer as mc
-        >>> mc.Intersection().pair([1.0, 5.0], [4.0, 2.0])
-        3.0
-    """
-
-    word = "intersection"
-    rule = "feature map"
-
-    def dense_tiles(self, X: Array, Y: Array, dtype: np.dtype[Any]) -> Tiles:
-        pairs = paired(X, Y, dtype, MINIMUM, Profile())
-        with np.errstate(over="ignore"):
-            return with_diagonal(pairs, masses(X).astype(dtype)) if X is Y else pairs
-
-
-@dataclass(frozen=True)
-class AdditiveChi2(Overlap):
-    r"""Additive chi-squared kernel, $k(x, y) = \sum_c 2 x_c y_c / (x_c + y_c)$ for vectors
-    $\ge 0$, where $0 / 0$ counts as 0.
-
-    Why it is a kernel (Laplace transform): for $x_c + y_c > 0$,
-    $1 / (x_c + y_c) = \int_0^\infty e^{-t x_c} e^{-t y_c} dt$ is an inner product of the
-    functions $t \mapsto e^{-t x_c}$. Times $f(x) f(y)$ with $f(x) = x_c$ it stays one, and
-    sums of kernels are kernels.
-
-    Example:
-        >>> import mercer as mc
-        >>> mc.AdditiveChi2().pair([1.0, 2.0], [1.0, 0.0])
-        1.0
-    """
-
-    word = "additive_chi2"
-    rule = "laplace transform"
-
-    def dense_tiles(self, X: Array, Y: Array, dtype: np.dtype[Any]) -> Tiles:
-        a = masses(X)
-        b = a if X is Y else masses(Y)
-        for kind in dict.fromkeys((dtype, np.dtype(np.float64))):
-            if self._subtracts_safely(X.shape[1], (a, b), kind):
-                return self._from_chi2(X, Y, (a, b), kind)
-
-        def harmonic(x: Array, y: Array, feature: int) -> Array:  # noqa: ARG001
-            low, high, mean = np.minimum(x, y), np.maximum(x, y), x / 2 + y / 2
-            return low * (high / np.where(mean > 0, mean, 1.0))
-
-        pairs = one_by_one(X, Y, dtype, harmonic)
-        with np.errstate(over="ignore"):
-            return with_diagonal(pairs, a.astype(dtype)) if X is Y else pairs
-
-    @staticmethod
-    def _subtracts_safely(width: int, sums: tuple[Array, Array], dtype: np.dtype[Any]) -> bool:
-        r"""Whether $(|x|_1 + |y|_1 - \chi^2(x, y)) / 2$ is exact enough.
-
-        All terms are non-negative, so with d of them it is off by at most
-        $(\min(d, 6 \sqrt d) + 3) u (|x|_1 + |y|_1)$ (see `product_is_safe`), which has to be
-        small beside $\sqrt{k(x, x) k(y, y)}$, the root of $|x|_1 |y|_1$. Squares outside of the
-        range of floating point must not matter either.
-        """
-        limits = np.finfo(dtype)
-        a, b = (mass[mass > 0] for mass in sums)
-        if not (len(a) and len(b)):
-            return True
-        low, high = (a.min(), b.min()), (a.max(), b.max())
-        unit = float(limits.eps) / 2
-        uneven = max(high[0] / low[1], high[1] / low[0])
-        lost = 4 * width * float(limits.tiny) ** 0.5 / min(low)
-        error = (min(width, 6 * width**0.5) + 3) * unit * (uneven**0.5 + uneven**-0.5) + lost
-        small = max(high) < float(limits.max) ** 0.5 / 2
-        return bool(small and error <= TOLERANCE[dtype.name])
-
-    @staticmethod
-    def _from_chi2(
-        X: Array, Y: Array, sums: tuple[Array, Array], dtype: np.dtype[Any]
-    ) -> Tiles:
-        a, b = (mass.astype(dtype) for mass in sums)
-
-        def finish(tile: Array, rows: slice, columns: slice) -> None:
-            left, right = a[rows, None], b[None, columns]
-            np.subtract(left + right, tile, out=tile)
-            tile /= 2
-            # A harmonic mean is between 0 and twice the smaller number.
-            np.clip(tile, 0, 2 * np.minimum(left, right), out=tile)
-
-        pairs = Applied(paired(X, Y, dtype, CHI2, Profile()), finish)
-        return with_diagonal(pairs, a) if X is Y else pairs
-
-
-@dataclass(frozen=True)
-class Chi2(Histogram):
-    r"""Chi-squared kernel, $k(x, y) = \exp(-\sum_c (x_c - y_c)^2 / 2 s^2 (x_c + y_c))$ for
-    vectors $\ge 0$, where $0 / 0$ counts as 0.
-
-    Why it is a kernel (Schoenberg): with the additive chi-squared kernel
-    $k = 2 x_c y_c / (x_c + y_c)$, where $k(x_c, x_c) = x_c$, it holds that
-    $(x_c - y_c)^2 / (x_c + y_c) = x_c + y_c - 2 k$. So this is a squared distance of features,
-    and $\exp(-t \psi)$ is p.d. for such a $\psi$. It is strictly p.d.
-
-    Args:
-        scale: The length $s$; one, or one a feature. scikit-learn's gamma is $1 / 2 s^2$.
-
-    Example:
-        >>> import mercer as mc
-        >>> round(mc.Chi2().pair([1.0, 2.0], [1.0, 0.0]), 6)
-        0.367879
-    """
-
-    word = "chi2"
-    rule = "schoenberg"
-
-    scale: Lengths = 1.0
-
-    steepest: ClassVar[float] = 0.61
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", parameters.lengths("Chi2", "scale", self.scale))
-
-    def dense_tiles(self, X: Array, Y: Array, dtype: np.dtype[Any]) -> Tiles:
-        lengths = np.asarray(self.scale)
-        rate, U, V = 0.5, X, Y
-        if lengths.ndim:
-            with np.errstate(over="ignore", under="ignore"):
-                V = Y / lengths**2
-                U = V if X is Y else X / lengths**2
-        else:
-            rate = 0.5 / float(lengths) ** 2
-        for kind in dict.fromkeys((dtype, np.dtype(np.float64))):
-            if self._is_safe(U, V, kind, rate):
-                return paired(U, V, kind, CHI2, Profile(profiles.GAUSSIAN, rate))
-
-        def term(x: Array, y: Array, feature: int) -> Array:
-            both, scale = x + y, length_at(self.scale, feature)
-            gap = (x - y) / scale
-            return 0.5 * gap * ((x - y) / np.where(both > 0, both, 1.0) / scale)
-
-        return one_by_one(X, Y, dtype, term, lambda sums: np.exp(-sums))
-
-    def _is_safe(self, U: Array, V: Array, dtype: np.dtype[Any], rate: float) -> bool:
-        r"""Whether the compiled loop is exact enough.
-
-        Squares must stay in the range. Rounded coordinates (divided by $s_c^2$, or as float32)
-        change $\chi^2$ by at most
-        $2 u \sum_c |x_c - y_c| \le 2 u \chi \sqrt{|x|_1 + |y|_1}$, and
-        $\chi e^{-\chi^2 / 2} \le 0.61$.
-        """
-        limits = np.finfo(dtype)
-        top = max(largest(U), largest(V))
-        if not top < float(limits.max) ** 0.5 / 2 or not 1e-30 < rate < 1e30:
-            return False
-        lost = 4 * U.shape[1] * float(limits.tiny) ** 0.5 * rate
-        rounded = isinstance(self.scale, tuple) or U.dtype != dtype
-        error = 0.0
-        if rounded:
-            total = float(masses(U).max(initial=0)) + float(masses(V).max(initial=0))
-            error = self.steepest * float(limits.eps) * (rate * total) ** 0.5
-        return bool(lost + error <= TOLERANCE[dtype.name])
-
-    def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
-        both = dense_of(A)[:, None, :] + dense_of(B)[None, :, :]
-        terms = self.gaps(A, B) ** 2 / np.where(both > 0, both, 1.0)
-        terms = terms / (2 * np.asarray(self.scale) ** 2)
-        values = np.exp(-terms.sum(axis=-1))
-        # The exponent goes as s^-2, so its derivative in log s is twice itself.
-        slope = 2 * values[..., None] * terms
-        return {"scale": slope if isinstance(self.scale, tuple) else slope.sum(axis=-1)}

@@ -5,22 +5,28 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import Batch, DenseBatch, Domain, SparseBatch, Vectors, same_width
+from mercer.domains import Batch, Domain, Vectors
 from mercer.errors import NoFeatureMap, NotSmooth
 from mercer.kernels import parameters
 from mercer.kernels.base import Kernel
 from mercer.kernels.parameters import Lengths, Matrix
-from mercer.kernels.radial import FLOAT32_LENGTHS, check_widths
+from mercer.kernels.points import (
+    FLOAT32_LENGTHS,
+    Points,
+    check_vectors,
+    dense_of,
+    meeting,
+    points_of,
+    row_sums,
+    rows_of,
+    squares,
+)
 from mercer.loops import DOT, Applied, Pairwise, Profile, SparsePairwise, Tiles, profiles
 from mercer.types import Array
-
-Points: TypeAlias = Any
-"""Points as the rows of an array or of a `scipy.sparse.csr_array`."""
 
 WIDEST_MAP = 1 << 20
 """Features beyond which an explicit map is refused: a row of them takes 8 MB."""
@@ -31,8 +37,6 @@ REPEATED = 32
 LEAN = 1 / 8
 """The share of non-zeros below which skipping zeros beats multiplying by them."""
 
-WIDE = 1 << 14
-"""Columns from which on those that meet nothing are worth dropping."""
 
 ORDINARY = {"float32": (1e-30, 1e37), "float64": (1e-280, 1e300)}
 """Squared norms between which no product of coordinates that matters leaves the range."""
@@ -67,35 +71,6 @@ class Dot(Kernel):
             return squares(X).astype(X.dtype)
 
 
-def points_of(batch: Batch) -> Points:
-    """The coordinates of vectors, as they are stored."""
-    if isinstance(batch, SparseBatch):
-        return batch.matrix
-    assert isinstance(batch, DenseBatch)  # noqa: S101 - the domain encodes nothing else here
-    return batch.values
-
-
-def dense_of(batch: Batch) -> Array:
-    """The coordinates of vectors as an array."""
-    points = points_of(batch)
-    values: Array = points.toarray() if sparse.issparse(points) else points
-    return values
-
-
-def check_vectors(kernel: Kernel, A: Batch, B: Batch) -> int:
-    """The common width of two batches of vectors, which must suit the kernel."""
-    assert isinstance(A, DenseBatch | SparseBatch)  # noqa: S101 - as above
-    assert isinstance(B, DenseBatch | SparseBatch)  # noqa: S101 - as above
-    same_width(A, B)
-    check_widths(kernel, A.width)
-    return A.width
-
-
-def common_type(A: Batch, B: Batch) -> np.dtype[Any]:
-    """float32 if both batches are, else float64."""
-    return np.result_type(points_of(A).dtype, points_of(B).dtype)
-
-
 def products(
     X: Points,
     Y: Points,
@@ -116,43 +91,14 @@ def products(
     return SparsePairwise(X, Y, profile, norms=norms, own=own)
 
 
-def meeting(X: Any, Y: Any) -> tuple[Any, Any]:
-    """The columns that are not zero on either side: the loop spreads the others out in vain."""
-    if X.shape[1] < WIDE:
-        return X, Y
-    left, right = np.zeros((2, X.shape[1]), dtype=bool)
-    left[X.indices], right[Y.indices] = True, True
-    both = np.flatnonzero(left & right)
-    return (X[:, both], Y[:, both]) if len(both) < X.shape[1] // 2 else (X, Y)
-
-
-def squares(points: Points) -> Array:
-    """The squared norms of the rows, in float64."""
-    with np.errstate(over="ignore", under="ignore"):
-        if sparse.issparse(points):
-            return _row_sums(points, points.data.astype(np.float64) ** 2)
-        sums: Array = np.einsum("ij,ij->i", points, points, dtype=np.float64)
-        return sums
-
-
-def _rows(matrix: Any) -> Any:
-    """The row of each stored number."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-
-
-def _row_sums(matrix: Any, data: Array) -> Array:
-    sums: Array = np.bincount(_rows(matrix), data, minlength=matrix.shape[0]).astype(np.float64)
-    return sums
-
-
 def directions(points: Points) -> tuple[Points, Array]:
     """The rows divided by their lengths, and the logarithms of these; a zero row stays."""
     # Division by the largest entry first: the squares then neither overflow nor vanish.
     if sparse.issparse(points):
         largest = np.asarray(abs(points).max(axis=1).todense(), dtype=np.float64).ravel()
-        stored = _rows(points)
+        stored = rows_of(points)
         data = points.data / largest[stored]
-        length = np.sqrt(_row_sums(points, data**2))
+        length = np.sqrt(row_sums(points, data**2))
         data = (data / length[stored]).astype(points.dtype)
         units = sparse.csr_array((data, points.indices, points.indptr), shape=points.shape)
     else:
@@ -183,7 +129,6 @@ class Linear(Dot):
     """
 
     word = "linear"
-    rule = "feature map"
 
     metric: Matrix | None = None
 
@@ -241,7 +186,6 @@ class Polynomial(Dot):
     """
 
     word = "polynomial"
-    rule = "power series"
 
     degree: int = 2
     offset: float = 1.0
@@ -361,7 +305,6 @@ class Cosine(Dot):
     """
 
     word = "cosine"
-    rule = "feature map"
 
     @property
     def profile(self) -> Profile:
@@ -419,7 +362,6 @@ class Tanimoto(Dot):
     """
 
     word = "tanimoto"
-    rule = "laplace transform"
 
     @property
     def profile(self) -> Profile:

@@ -9,7 +9,7 @@ import numpy as np
 from mercer.domains import Anything, Batch, DenseBatch, Domain, SparseBatch, Vectors
 from mercer.errors import InvalidInput, NotSmooth
 from mercer.kernels.base import Kernel
-from mercer.kernels.radial import float_type
+from mercer.kernels.points import float_type
 from mercer.loops import Blocks, Tiles
 from mercer.types import Array
 
@@ -31,7 +31,6 @@ class Delta(Kernel):
     """
 
     word = "delta"
-    rule = "feature map"
 
     @property
     def domain(self) -> Domain:
@@ -102,7 +101,6 @@ class Bias(Kernel):
     """
 
     word = "bias"
-    rule = "feature map"
 
     @property
     def domain(self) -> Domain:

@@ -238,7 +238,7 @@ class Normalized(Lift):
         a, b = self._finite_diagonals(A, B)
         if (a == 0).any() or (b == 0).any():
             raise NotSmooth(f"{self} has no gradient at a point with k(x, x) = 0.")
-        scale = 1 / np.sqrt(a[:, None] * b[None, :])
+        scale = 1 / np.sqrt(a)[:, None] / np.sqrt(b)[None, :]
         own = _own_gradient(self.kernel, A) / 2
         slope: Array = self.kernel.gradient_block(A, B) * scale[..., None]
         slope -= (self.kernel.block(A, B) * scale / a[:, None])[..., None] * own[:, None, :]
@@ -248,7 +248,7 @@ class Normalized(Lift):
         a, b = self._finite_diagonals(A, B)
         if (a == 0).any() or (b == 0).any():
             raise NotSmooth(f"{self} has no gradient at a point with k(x, x) = 0.")
-        scale = 1 / np.sqrt(a[:, None] * b[None, :])
+        scale = 1 / np.sqrt(a)[:, None] / np.sqrt(b)[None, :]
         share = self.kernel.block(A, B) * scale / 2
         left, right = _own_slopes(self.kernel, A), _own_slopes(self.kernel, B)
         slopes: dict[str, Array] = {}

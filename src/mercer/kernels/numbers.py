@@ -98,7 +98,6 @@ class Min(OnNumbers):
     """
 
     word = "min"
-    rule = "feature map"
 
     @property
     def domain(self) -> Domain:
@@ -132,7 +131,6 @@ class MinOverMax(OnNumbers):
     """
 
     word = "min_over_max"
-    rule = "schoenberg"
 
     @property
     def domain(self) -> Domain:
@@ -168,7 +166,6 @@ class GCD(OnNaturals):
     """
 
     word = "gcd"
-    rule = "feature map"
 
     def formula(self, x: Array, y: Array) -> Array:
         return np.gcd(x.astype(np.int64), y.astype(np.int64)).astype(np.float64)
@@ -190,7 +187,6 @@ class GCDOverLCM(OnNaturals):
     """
 
     word = "gcd_over_lcm"
-    rule = "feature map"
 
     def formula(self, x: Array, y: Array) -> Array:
         common = np.gcd(x.astype(np.int64), y.astype(np.int64)).astype(np.float64)
@@ -212,7 +208,6 @@ class Geometric(OnNumbers):
     """
 
     word = "geometric"
-    rule = "power series"
 
     @property
     def domain(self) -> Domain:
@@ -252,7 +247,6 @@ class ProductPower(OnNumbers):
     """
 
     word = "product_power"
-    rule = "power series"
 
     base: float = 2.0
 
@@ -292,7 +286,6 @@ class SumPower(OnNumbers):
     """
 
     word = "sum_power"
-    rule = "feature map"
 
     base: float = 2.0
 
@@ -338,7 +331,6 @@ class CosineDifference(OnNumbers):
     """
 
     word = "cosine_difference"
-    rule = "bochner"
 
     frequency: float = 1.0
 

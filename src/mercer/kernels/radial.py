@@ -3,18 +3,31 @@ r"""Kernels of a distance, $p(|x - y|^2)$, with one length, one a feature, or a 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import gamma, kv
 
-from mercer.domains import Batch, DenseBatch, Domain, SparseBatch, Vectors, same_width
-from mercer.errors import InvalidInput, InvalidParameter, NotAKernel, NotSmooth
+from mercer.domains import Batch, Domain, SparseBatch, Vectors
+from mercer.errors import InvalidParameter, NotAKernel, NotSmooth
 from mercer.kernels import parameters
-from mercer.kernels.base import Kernel
 from mercer.kernels.parameters import Lengths, Matrix
+from mercer.kernels.points import (
+    FLOAT32_LENGTHS,
+    TOLERANCE,
+    Coordinatewise,
+    check_vectors,
+    largest,
+    meeting,
+    moved_and_divided,
+    paired,
+    points_of,
+    squares,
+)
 from mercer.loops import (
     DOT,
     SQUARED,
@@ -24,20 +37,16 @@ from mercer.loops import (
     Profile,
     SparsePairwise,
     Tiles,
-    dense,
     product_is_safe,
     profiles,
 )
 from mercer.types import Array
 
-FLOAT32_LENGTHS = 1e-15, 1e15
-"""Between these the square of a length, and its reciprocal, fit in float32."""
 
-
-class Radial(Kernel):
+class Radial(Coordinatewise):
     r"""A kernel $p(r^2)$ of the squared distance $r^2 = |x - y|^2 / s^2$.
 
-    A subclass writes its profile $p$, and the slope of $p$, which also says how exact the
+    A subclass writes its profile $p$, and bounds on its slope, which say how exact the
     distances have to be.
     """
 
@@ -45,6 +54,7 @@ class Radial(Kernel):
     metric: Matrix | None
 
     steepest: ClassVar[float] = 0.5
+    """The largest slope of p in the squared distance."""
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
@@ -58,10 +68,6 @@ class Radial(Kernel):
                 f"{owner} takes one scale with a metric. Put the scales on its diagonal."
             )
 
-    @property
-    def domain(self) -> Domain:
-        return Vectors()
-
     @abstractmethod
     def profile(self, squared: Array) -> Array:
         """The values p(r^2); may overwrite its argument."""
@@ -74,155 +80,107 @@ class Radial(Kernel):
         """The profile as a compiled loop on |x - y|^2, if there is one."""
         return None
 
+    def change(self, error: float) -> float:
+        """How much the value can change when the distance r changes by `error`."""
+        # A profile with a cusp is convex, so it is steepest at 0; the others have a slope in r
+        # of at most 1.
+        at_zero = 1 - float(self.profile(np.array([error * error]))[0])
+        return max(error, at_zero)
+
     def tiles(self, A: Batch, B: Batch) -> Tiles:
         check_vectors(self, A, B)
-        if isinstance(A, SparseBatch) or isinstance(B, SparseBatch):
-            return self._sparse_tiles(A, B)
-        X, Y = _values(A), _values(B)
-        X, Y, scale = self._reduced(X, Y, same=A is B)
-        profile = self.compiled(scale) or Profile()
-        squares = _squares(X), _squares(Y)
-        own = np.zeros(len(X), X.dtype) if A is B else None
-        if product_is_safe(squares, X.shape[1], self.steepest / scale**2, X.dtype):
-            pairs: Tiles = Pairwise(X, Y, DOT, profile, norms=squares, product=True, own=own)
-        else:
-            pairs = Pairwise(X, Y, SQUARED, profile, own=own)
-        return pairs if self.compiled(scale) else self._applied(pairs, scale)
+        sparse_rows = isinstance(A, SparseBatch) or isinstance(B, SparseBatch)
+        fast = self._sparse_products(A, B) if sparse_rows else None
+        return fast or super().tiles(A, B)
 
-    def _applied(self, pairs: Tiles, scale: float) -> Tiles:
+    def dense_tiles(self, X: Array, Y: Array, dtype: np.dtype[Any]) -> Tiles:
+        lengths = np.asarray(self.scale)
+        tiny, huge = FLOAT32_LENGTHS
+        extreme = not ((lengths > tiny) & (lengths < huge)).all()
+        if dtype == np.float32 and (extreme or max(largest(X), largest(Y)) >= huge):
+            dtype = np.dtype(np.float64)
+        # Centring keeps the digits of a cluster far from 0, but rounds those of one near 0 when
+        # another is far away: with one length the raw points are there for that case.
+        plain = not lengths.ndim and self.metric is None
+        U, V = moved_and_divided(X, Y, lengths if lengths.ndim else np.ones(()))
+        scale = 1.0 if lengths.ndim else float(lengths)
+        if self.metric is not None:
+            root = parameters.root(self.metric)
+            V = V @ root
+            U = V if X is Y else U @ root
+        norms = squares(U), squares(V)
+        reach = max(float(n.max(initial=0)) for n in norms) ** 0.5 / scale
+        for kind in dict.fromkeys((dtype, np.dtype(np.float64))):
+            if product_is_safe(norms, V.shape[1], self.steepest / scale**2, kind):
+                Z = V.astype(kind)
+                W, own = (Z, np.zeros(len(Z))) if X is Y else (U.astype(kind), None)
+                fast = partial(Pairwise, W, Z, DOT, norms=norms, product=True, own=own)
+                return self._finished(scale, fast)
+            if plain:
+                return self._finished(scale, partial(paired, X, Y, dtype, SQUARED))
+            # Rounding a point moves it by at most u |z|, and a distance by twice that.
+            if self.change(float(np.finfo(kind).eps) * reach) <= TOLERANCE[kind.name]:
+                return self._finished(scale, partial(paired, U, V, kind, SQUARED))
+        return self._by_differences(X, Y, dtype)
+
+    def _finished(self, scale: float, pairs: Callable[[Profile], Tiles]) -> Tiles:
+        """The profile of squared distances: as a compiled loop, or on each tile after it."""
+        profile = self.compiled(scale)
+        if profile is not None:
+            return pairs(profile)
+
         def apply(tile: Array, rows: slice, columns: slice) -> None:  # noqa: ARG001
             tile *= tile.dtype.type(scale**-2)
             tile[...] = self.profile(tile)
 
-        return Applied(pairs, apply)
+        return Applied(pairs(Profile()), apply)
 
-    def _reduced(self, X: Array, Y: Array, *, same: bool) -> tuple[Array, Array, float]:
-        """Centred points, and the one length that is left after lengths and metric."""
-        # The centre comes from Y, the anchors, so a row of the result does not depend on the
-        # other rows. Centring before dividing keeps the digits of a cluster far from 0.
-        centre = Y.mean(axis=0, dtype=np.float64)
-        if not np.isfinite(centre).all():
-            centre = np.zeros_like(centre)
-        dtype = np.result_type(X, Y)
-        lengths = np.asarray(self.scale)
-        tiny, huge = FLOAT32_LENGTHS
-        if dtype == np.float32 and not ((lengths > tiny) & (lengths < huge)).all():
-            dtype = np.dtype(np.float64)
-
-        def reduce(points: Array) -> Array:
-            moved = points - centre
-            if self.metric is not None:
-                moved = moved @ parameters.root(self.metric)
-            elif lengths.ndim:
-                moved /= lengths
-            reduced: Array = moved.astype(dtype)
-            return reduced
-
-        Z = reduce(Y)
-        return (Z if same else reduce(X)), Z, 1.0 if lengths.ndim else float(lengths)
-
-    def _sparse_tiles(self, A: Batch, B: Batch) -> Tiles:
-        plain = self.metric is None and not isinstance(self.scale, tuple)
-        X, Y = _rows(A), _rows(B)
-        if plain and X.dtype == Y.dtype:
-            scale = float(self.scale)  # type: ignore[arg-type]
-            squares = _sparse_squares(X), _sparse_squares(Y)
-            if product_is_safe(squares, X.shape[1], self.steepest / scale**2, X.dtype):
-                own = np.zeros(X.shape[0]) if A is B else None
-                profile = self.compiled(scale) or Profile()
-                pairs = SparsePairwise(X, Y, profile, norms=squares, product=True, own=own)
-                return pairs if self.compiled(scale) else self._applied(pairs, scale)
-        dtype = np.result_type(X, Y)
+    def _by_differences(self, X: Array, Y: Array, dtype: np.dtype[Any]) -> Tiles:
+        """From the differences of raw points, a row at a time: always exact, and slow."""
 
         def block(rows: slice, columns: slice) -> Array:
-            right = DenseBatch(Y[columns].toarray())
-            same = A is B and rows == columns
-            left = right if same else DenseBatch(X[rows].toarray())
-            return dense(self.tiles(left, right), threads=1)
+            right = Y[columns].astype(np.float64)
+            moved = (self._reduced(x - right) for x in X[rows].astype(np.float64))
+            return self.profile(np.stack([squares(z) for z in moved]))
 
-        return Blocks((X.shape[0], Y.shape[0]), dtype, block)
+        return Blocks((len(X), len(Y)), dtype, block)
 
-    def diag(self, A: Batch) -> Array:
-        return np.ones(len(A), float_type(A))
+    def _reduced(self, differences: Array) -> Array:
+        """Differences in units of the lengths, or of the metric."""
+        moved: Array = differences / np.asarray(self.scale)
+        return moved if self.metric is None else moved @ parameters.root(self.metric)
+
+    def _sparse_products(self, A: Batch, B: Batch) -> Tiles | None:
+        """Tiles of sparse rows by their stored numbers alone, if that is exact enough."""
+        X, Y = sparse.csr_array(points_of(A)), sparse.csr_array(points_of(B))
+        if isinstance(self.scale, tuple) or self.metric is not None or X.dtype != Y.dtype:
+            return None
+        norms, scale = (squares(X), squares(Y)), self.scale
+        if not product_is_safe(norms, X.shape[1], self.steepest / scale**2, X.dtype):
+            return None
+        U, V = meeting(X, Y)
+        own = np.zeros(len(A)) if A is B else None
+        fast = partial(SparsePairwise, U, V, norms=norms, product=True, own=own)
+        return self._finished(scale, fast)
 
     def gradient_block(self, A: Batch, B: Batch) -> Array:
-        moved, gaps = self._gaps(A, B)
+        raw = self.gaps(A, B)
+        moved = self._reduced(raw)
         slope = self.slope(np.einsum("ijc,ijc->ij", moved, moved))
-        result: Array = 2 * slope[..., None] * gaps
+        pull = raw / np.asarray(self.scale) ** 2
+        if self.metric is not None:
+            pull = pull @ np.asarray(self.metric)
+        result: Array = 2 * slope[..., None] * pull
         return result
 
-    def _gaps(self, A: Batch, B: Batch) -> tuple[Array, Array]:
-        """Reduced differences z, and the derivative of |z|^2 / 2 in x."""
-        check_vectors(self, A, B)
-        raw = _dense(A)[:, None, :] - _dense(B)[None, :, :]
-        if self.metric is None:
-            lengths = np.asarray(self.scale)
-            return raw / lengths, raw / lengths**2
-        scale = float(self.scale)  # type: ignore[arg-type]
-        return raw @ parameters.root(self.metric) / scale, raw @ np.asarray(
-            self.metric
-        ) / scale**2
-
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
-        moved, _ = self._gaps(A, B)
+        moved = self._reduced(self.gaps(A, B))
         squared = np.einsum("ijc,ijc->ij", moved, moved)
         slope = self.slope(squared)
         # r_c^2 = (x_c - y_c)^2 / s_c^2, so its derivative in log s_c is -2 r_c^2.
         if isinstance(self.scale, tuple):
             return {"scale": -2 * slope[..., None] * moved**2}
         return {"scale": -2 * slope * squared}
-
-
-def check_vectors(kernel: Any, A: Batch, B: Batch) -> None:
-    """Raise unless both are vectors of one width, for which the kernel has lengths."""
-    assert isinstance(A, DenseBatch | SparseBatch)  # noqa: S101 - the domain encodes no other
-    assert isinstance(B, DenseBatch | SparseBatch)  # noqa: S101
-    same_width(A, B)
-    check_widths(kernel, A.width)
-
-
-def check_widths(kernel: Any, width: int) -> None:
-    """Raise unless the points have as many features as the kernel has lengths."""
-    scale = getattr(kernel, "scale", 1.0)
-    if isinstance(scale, tuple) and len(scale) != width:
-        raise InvalidInput(
-            f"{kernel} has {len(scale)} scales, one a feature, but the points have {width} "
-            "features. Pass one scale, or one for each feature."
-        )
-    metric = getattr(kernel, "metric", None)
-    if metric is not None and len(metric) != width:
-        raise InvalidInput(
-            f"{kernel} has a metric for {len(metric)} features, but the points have {width}."
-        )
-
-
-def _values(batch: Batch) -> Array:
-    assert isinstance(batch, DenseBatch)  # noqa: S101 - the domain encodes nothing else here
-    return batch.values
-
-
-def _dense(batch: Batch) -> Array:
-    return batch.matrix.toarray() if isinstance(batch, SparseBatch) else _values(batch)
-
-
-def float_type(batch: Batch) -> np.dtype[Any]:
-    """float32 if the points are, else float64."""
-    single = isinstance(batch, DenseBatch) and batch.values.dtype == np.float32
-    single = single or (isinstance(batch, SparseBatch) and batch.matrix.dtype == np.float32)
-    return np.dtype(np.float32 if single else np.float64)
-
-
-def _rows(batch: Batch) -> Any:
-    return batch.matrix if isinstance(batch, SparseBatch) else sparse.csr_array(_values(batch))
-
-
-def _squares(points: Array) -> Array:
-    squares: Array = np.einsum("ij,ij->i", points, points, dtype=np.float64)
-    return squares
-
-
-def _sparse_squares(rows: Any) -> Array:
-    return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
 
 
 @dataclass(frozen=True)
@@ -295,7 +253,7 @@ class Exponential(Radial):
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
         # The cusp is in the points; in log s the derivative is r exp(-r) (per feature z_c^2/r).
-        moved, _ = self._gaps(A, B)
+        moved = self._reduced(self.gaps(A, B))
         r = np.sqrt(np.einsum("ijc,ijc->ij", moved, moved))
         if not isinstance(self.scale, tuple):
             return {"scale": r * np.exp(-r)}
@@ -408,7 +366,7 @@ class RationalQuadratic(Radial):
         return value
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
-        moved, _ = self._gaps(A, B)
+        moved = self._reduced(self.gaps(A, B))
         u = np.einsum("ijc,ijc->ij", moved, moved) / (2 * self.alpha)
         slope = (1 + u) ** -self.alpha * self.alpha * (u / (1 + u) - np.log1p(u))
         return super().parameter_block(A, B) | {"alpha": slope}
@@ -460,6 +418,11 @@ class Wendland(Radial):
     @property
     def steepest(self) -> float:  # type: ignore[override]
         return np.inf if self.smoothness == 0 else float(-self.slope(np.zeros(1))[0])
+
+    def change(self, error: float) -> float:
+        # |dp/dr| = 2 r |dp/d(r^2)|, and p is 0 from r = 1 on.
+        smooth = self.smoothness > 0
+        return 2 * self.steepest * error if smooth else super().change(error)
 
     @property
     def _ell(self) -> int:

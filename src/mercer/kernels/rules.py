@@ -175,10 +175,10 @@ def _frequency(name: str, value: object) -> list[Condition]:
 
 
 _CHECKS: dict[str, Callable[[str, object], list[Condition]]] = {
-    **dict.fromkeys(("nu", "alpha", "period", "rate", "p", "power", "exponent"), _positive),
+    **dict.fromkeys(("nu", "alpha", "rate", "p", "power", "exponent"), _positive),
     **dict.fromkeys(("weight", "offset"), _not_negative),
     **dict.fromkeys(("degree", "dimension"), _whole),
-    "scale": _scale,
+    **dict.fromkeys(("scale", "period"), _scale),
     "metric": _metric,
     "base": _at_least_one,
     "frequency": _frequency,

@@ -10,8 +10,8 @@ import numpy as np
 from mercer.domains import Batch, Domain, SetBatch, Sets, align
 from mercer.errors import NoFeatureMap
 from mercer.kernels.base import Kernel
-from mercer.kernels.dot import meeting
 from mercer.kernels.numbers import base_from_one
+from mercer.kernels.points import meeting
 from mercer.loops import Applied, Profile, SparsePairwise, Tiles, profiles
 from mercer.types import Array
 
@@ -62,7 +62,6 @@ class SetIntersection(OnSets):
     """
 
     word = "set_intersection"
-    rule = "feature map"
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
         return _counted(A, B, Profile())
@@ -95,7 +94,6 @@ class SetPower(OnSets):
     """
 
     word = "set_power"
-    rule = "feature map"
 
     base: float = 2.0
 
@@ -165,7 +163,6 @@ class Jaccard(OnSets):
     """
 
     word = "jaccard"
-    rule = "laplace transform"
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
         return _counted(A, B, Profile(profiles.TANIMOTO))

@@ -246,8 +246,8 @@ def _call(term: Term) -> str:
 
 # @x and @y are the points, @a and @b their entries, @k a child (@kxx at the point x twice; a
 # capital K may stand in a product), @r the distance in units of the scale, @q and @Q the
-# squared distance over 2 and 2 alpha, @S the squared scale of a feature, @f a user's
-# function; any other word is a parameter.
+# squared distance over 2 and 2 alpha, @S the squared scale and @P the period of a feature,
+# @f a user's function; any other word is a parameter.
 _FORMULAS: Mapping[str, str] = MappingProxyType(
     {
         "gaussian": r"\exp\left(-@q\right)",
@@ -255,7 +255,7 @@ _FORMULAS: Mapping[str, str] = MappingProxyType(
         "exponential": r"\exp\left(-@r\right)",
         "rational_quadratic": r"\left(1 + @Q\right)^{-@alpha}",
         "periodic": r"\prod_i \exp\left(-\frac{2}{@S} \sin^2"
-        r"\left(\frac{\pi \left(@a - @b\right)}{@period}\right)\right)",
+        r"\left(\frac{\pi \left(@a - @b\right)}{@P}\right)\right)",
         "cosine": r"\frac{@x^\top @y}{\left\| @x \right\| \left\| @y \right\|}",
         "generalized_gaussian": r"\exp\left(-\left(@r\right)^{@power}\right)",
         "chi2": r"\exp\left(-\sum_i \frac{\left(@a - @b\right)^2}"
@@ -317,6 +317,7 @@ def _fill(mark: str, term: Term, x: str, y: str) -> str:
         "q": lambda: _square(term, x, y, "2"),
         "Q": lambda: _square(term, x, y, rf"2 \cdot {number(term['alpha'])}"),
         "S": lambda: _square_scale(term["scale"]),
+        "P": lambda: _each(term["period"]),
         "f": lambda: _code(term),
     }
     if mark in fillings:
@@ -335,6 +336,10 @@ def _entry(x: str) -> str:
 
 def _square_scale(scale: object) -> str:
     return f"{{{number(scale)}}}_i^2" if isinstance(scale, tuple) else f"{_base(scale)}^2"
+
+
+def _each(lengths: object) -> str:
+    return f"{{{number(lengths)}}}_i" if isinstance(lengths, tuple) else number(lengths)
 
 
 def _base(value: object) -> str:

@@ -13,16 +13,10 @@ from typing import Any
 
 from mercer.errors import MercerError, NoTextForm
 from mercer.kernels.base import Kernel
-from mercer.kernels.coordinates import (
-    AdditiveChi2,
-    Chi2,
-    GeneralizedGaussian,
-    Intersection,
-    Laplacian,
-    Periodic,
-)
+from mercer.kernels.coordinates import GeneralizedGaussian, Laplacian, Periodic
 from mercer.kernels.dot import Cosine, Linear, Polynomial, Tanimoto
 from mercer.kernels.equality import Bias, Delta, White
+from mercer.kernels.histograms import AdditiveChi2, Chi2, Intersection
 from mercer.kernels.lifts import Column, Exp, Normalized, Schoenberg, Series
 from mercer.kernels.numbers import (
     GCD,
@@ -126,7 +120,7 @@ class _Reader:
 
     def negative(self, node: ast.AST, inner: Kernel | float) -> Kernel | float:
         if isinstance(inner, Kernel):
-            return self.apply(node, lambda: -inner)
+            return self.apply(node, inner.__neg__)
         return -float(inner)
 
     def part(self, node: ast.expr, depth: int) -> Kernel:
@@ -135,7 +129,7 @@ class _Reader:
             raise self.wrong(node, "a kernel is needed here, this is a number")
         return found
 
-    def combine(self, node: ast.AST, op: ast.operator, left: Any, right: Any) -> Any:
+    def combine(self, node: ast.AST, op: ast.operator, left: Any, right: Any) -> Kernel:
         if not (isinstance(left, Kernel) or isinstance(right, Kernel)):
             raise self.wrong(node, "two numbers: write the result")
         match op:

@@ -158,9 +158,10 @@ def product_is_safe(
 
     A dot product of `width` terms is off by at most $d\,u\,|x||y|$, and by more than
     $6\sqrt d\,u\,|x||y|$ only with probability below $2e^{-18}$ (Higham and Mary 2019); the
-    norms and the two sums add at most $3u(|x|^2+|y|^2)$, and $2|x||y| \le |x|^2+|y|^2$. A
-    profile whose slope in the squared distance is at most `slope` turns this into an error
-    of its value, which must stay below 2^-40 (float64) or 2^-15 (float32).
+    norms and the two sums add at most $3u(|x|^2+|y|^2)$, and $2|x||y| \le |x|^2+|y|^2$.
+    Rounding centred points to the type adds at most $4u(|x|^2+|y|^2)$. A profile whose slope
+    in the squared distance is at most `slope` turns this into an error of its value, which
+    must stay below 2^-40 (float64) or 2^-15 (float32).
 
     Args:
         squares: The squared norms of the rows and of the columns.
@@ -170,5 +171,5 @@ def product_is_safe(
     """
     unit = float(np.finfo(dtype).eps) / 2
     largest = float(squares[0].max(initial=0)) + float(squares[1].max(initial=0))
-    error = slope * largest * unit * (min(width, 6 * width**0.5) + 3)
+    error = slope * largest * unit * (min(width, 6 * width**0.5) + 7)
     return bool(error <= (2.0**-40 if dtype == np.float64 else 2.0**-15))
