@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import mercer as mc
+from mercer.domains import Vectors
 from mercer.errors import InvalidInput, NotAKernel, NotSmooth
 from mercer.testing import check_kernel
 
@@ -353,7 +354,8 @@ def test_stationary_and_isotropic_kernels(kernel, points, shift):
 
 @settings(max_examples=60)
 @given(MILD, planes)
-def test_smooth_kernels_have_gradients(kernel, X):
+def test_smooth_kernels_have_gradients(kernel, plane):
+    X = Vectors().encode(plane)
     if "smooth" in kernel.proof().facts and kernel.diagonal(X).min() > 0:
         assert np.isfinite(kernel.gradient(X)).all()
     try:

@@ -232,7 +232,8 @@ class Function:
 
     @property
     def _columns(self) -> Array:
-        return self.coefficients.reshape(len(self.coefficients), -1)
+        columns: Array = self.coefficients.reshape(len(self.coefficients), -1)
+        return columns
 
     def _values(self, A: Batch) -> Reals:
         return product(self.kernel, A, self.anchors, self._columns)

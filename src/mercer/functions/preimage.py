@@ -157,7 +157,7 @@ def _apart(f: Function, point: Reals) -> float:
 def _climb(f: Function, start: Any) -> Reals:
     """The largest maximum of f that is found by climbing from many places."""
     anchors = f.anchors
-    Z = coordinates(anchors)  # type: ignore[arg-type]
+    Z = coordinates(anchors)
     best = np.argsort(-f(anchors), kind="stable")[:STARTS]
     X = Z[best]
     if start is not None:

@@ -67,7 +67,9 @@ class Exp(Lift):
             return np.exp(self.kernel.diag(A))
 
     def normalized_tiles(self, A: Batch, B: Batch) -> Tiles:
-        # exp(k - (k(x, x) + k(y, y)) / 2) cannot overflow.
+        # exp(k - (k(x, x) + k(y, y)) / 2) cannot overflow if k does not.
+        self.kernel.check_finite(A)
+        self.kernel.check_finite(B)
         a, b = self.kernel.diag(A) / 2, self.kernel.diag(B) / 2
 
         def shift(tile: Array, rows: slice, columns: slice) -> None:
@@ -197,7 +199,9 @@ class Normalized(Lift):
         left[empty[0]] = right[empty[1]] = 0
         same = A is B
         # Zero features are equal to each other where their points are.
-        names = A.identify(B) if len(empty[0]) and len(empty[1]) and not same else None
+        names = None
+        if len(empty[0]) and len(empty[1]):
+            names = A.identify() * 2 if same else A.identify(B)
 
         def divide(tile: Array, rows: slice, columns: slice) -> None:
             if safe is None:

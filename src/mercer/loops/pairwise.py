@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
 from mercer.loops import profiles
+from mercer.loops.compiled import compiled
 from mercer.loops.profiles import finish, shift
 from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
 from mercer.loops.vector import (
-    CONTRACT,
     ROWS,
     tile_chi2,
     tile_dot,
@@ -43,7 +42,7 @@ class Profile:
     whole: int = 1
 
 
-@numba.njit(nogil=True, fastmath=CONTRACT, cache=True)
+@compiled()
 def _fill(
     X: Any, Y: Any, operation: Any, profile: Any, p: Any, q: Any, whole: Any, a: Any, b: Any,
     shifted: Any, same: Any, own: Any, width: Any, wide_: Any,
@@ -133,6 +132,8 @@ class Pairwise(Tiles):
         )
 
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
+        # Points are packed in panels, and a tile begins with one.
+        assert rows[0] % ROWS == 0 == columns[0] % self._wide  # noqa: S101
         flat, stride = flatten(out)
         _fill(self._X, self._Y, *self._arguments, *rows, *columns, flat, stride)
 

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.loops.compiled import REGROUP, compiled
 from mercer.loops.threads import run
 from mercer.loops.tiles import COLUMNS, ROWS, Slice, Tiles, Workspace, crew, pieces
 from mercer.types import Array
-
-# A sum along a row may be regrouped, or it could not be vector code. NaN still survives.
-REGROUP = {"contract", "reassoc"}
 
 GROUPS = 16
 """Groups of rows whose sums are kept apart, when K is symmetric. Each costs one copy of the
@@ -29,7 +26,7 @@ SCRATCH = 1 << 28
 each entry is computed twice instead: its cost is then small beside the products."""
 
 
-@numba.njit(nogil=True, fastmath=REGROUP, cache=True)
+@compiled(REGROUP)
 def _forward(
     tile: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, V: Any, zero: Any, out: Any
 ) -> None:
@@ -44,7 +41,7 @@ def _forward(
             out[v, i + row] += total
 
 
-@numba.njit(nogil=True, fastmath=REGROUP, cache=True)
+@compiled(REGROUP)
 def _backward(
     tile: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, V: Any, zero: Any, out: Any
 ) -> None:

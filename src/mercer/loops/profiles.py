@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
-from mercer.loops.vector import CONTRACT, exp
+from mercer.loops.compiled import compiled
+from mercer.loops.vector import exp
 
 FAR: Any = np.float32(1e4)
 ONE: Any = np.float32(1)
@@ -19,7 +19,7 @@ ONE: Any = np.float32(1)
 RAW, GAUSSIAN, EXPONENTIAL, MATERN32, MATERN52, POLYNOMIAL, EXP_DOT, TANIMOTO, COSINE = range(9)
 
 
-@numba.njit(nogil=True, fastmath=CONTRACT, cache=True)
+@compiled()
 def finish(
     sums: Any, out: Any, profile: Any, p: Any, q: Any, whole: Any, a: Any, norms: Any
 ) -> None:
@@ -69,7 +69,7 @@ def finish(
             out[j] = sums[j]
 
 
-@numba.njit(nogil=True, fastmath=CONTRACT, cache=True)
+@compiled()
 def shift(sums: Any, a: Any, norms: Any, zero: Any) -> None:
     """Complete -2 x'y to a squared distance, which rounding must not make negative."""
     for j in range(len(sums)):

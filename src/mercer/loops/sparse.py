@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from scipy import sparse
 
+from mercer.loops.compiled import compiled
 from mercer.loops.pairwise import Profile
 from mercer.loops.profiles import finish, shift
 from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
-from mercer.loops.vector import CONTRACT, row_dot, sparse_wide
+from mercer.loops.vector import row_dot, sparse_wide
 from mercer.types import Array
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def _spread(
     indptr: Any, indices: Any, data: Any, first: Any, count: Any, wide: Any, panel: Any
 ) -> None:
@@ -25,7 +25,7 @@ def _spread(
             panel[indices[t] * wide + r] = data[t]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def _clear(indptr: Any, indices: Any, first: Any, count: Any, wide: Any, panel: Any) -> None:
     """Undo `_spread`: the panel is zero again, at the price of its stored numbers."""
     for r in range(count):
@@ -33,7 +33,7 @@ def _clear(indptr: Any, indices: Any, first: Any, count: Any, wide: Any, panel: 
             panel[indices[t] * wide + r] = 0
 
 
-@numba.njit(nogil=True, fastmath=CONTRACT, cache=True)
+@compiled()
 def _fill(
     indptr: Any, indices: Any, data: Any, other_ptr: Any, other_at: Any, other: Any,
     profile: Any, p: Any, q: Any, whole: Any, a: Any, b: Any, shifted: Any, same: Any, own: Any,

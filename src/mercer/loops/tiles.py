@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.errors import InvalidParameter
+from mercer.loops.compiled import compiled
 from mercer.loops.threads import available, run
 from mercer.loops.vector import lanes, transpose
 from mercer.types import Array
@@ -74,8 +74,7 @@ class Tiles(ABC):
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         """Write the entries of these rows and columns to `out`, whose rows are contiguous.
 
-        Both slices start at a multiple of `ROWS` (the columns at least at one of 48), or
-        the tiles cover the slice some slower way.
+        Both slices start at a multiple of 48, which every register tile divides.
         """
 
     @contextmanager
@@ -162,7 +161,7 @@ def flatten(out: Array) -> tuple[Array, int]:
     return np.lib.stride_tricks.as_strided(out, (size,), (out.itemsize,)), stride
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def _mirror(flat: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, size: Any) -> None:
     """Copy the part right of the diagonal of rows i:j, columns k:m, to below it."""
     for b in range(k, m, size):

@@ -21,9 +21,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-# Products and sums may be contracted to one rounding. Nothing may be reordered, and NaN and
-# infinity keep their meaning: `fastmath=True` would let the compiler assume they never occur.
-CONTRACT = {"contract"}
+from mercer.loops.compiled import CONTRACT
 
 _FEATURES = llvm.get_host_cpu_features()
 _AVX512 = bool(_FEATURES.get("avx512f"))
@@ -124,7 +122,7 @@ def _exp32(x: Any) -> Any:
     return np.float32(0.0) if x < np.float32(-86.6) else value
 
 
-@overload(exp, jit_options={"fastmath": CONTRACT})
+@overload(exp, jit_options={"fastmath": set(CONTRACT)})
 def _exp(x: Any) -> Callable[..., Any] | None:
     if x == types.float64:
         return _exp64

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.errors import InvalidInput, MissingExtra
-from mercer.functions import distance_to_set
+from mercer.functions import distance_to_set, gap
 from mercer.kernels import Kernel, kernel
 from mercer.types import Array, Indices
 
@@ -166,9 +166,7 @@ class DiscriminationDisplay:
         first, second = (np.asarray(S, dtype=float) for S in (S1, S2))
         line = np.linspace(low, high, 201)
         grid = np.stack([g.ravel() for g in np.meshgrid(line, line)], axis=1)
-        difference = (
-            distance_to_set(k, grid, first) ** 2 - distance_to_set(k, grid, second) ** 2
-        )
+        difference = gap(k, grid, first, second)
         return cls((line, line), difference, first, second, str(k)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:

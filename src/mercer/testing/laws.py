@@ -30,6 +30,7 @@ from mercer.kernels import (
 )
 from mercer.kernels import kernel as read
 from mercer.testing.report import BrokenLaw, NotApplicable
+from mercer.testing.rounding import parts
 from mercer.types import Array, Indices
 
 FEW, SOME, MANY = 4, 12, 400
@@ -340,7 +341,11 @@ def text_form(case: Case) -> None:
     kernel = case.kernel
     if kernel.term().has_code:
         raise NotApplicable("it holds user code, which has no text form")
-    strangers = [part for part in _parts(kernel) if not type(part).__module__.startswith("mercer.")]
+    strangers = [
+        part
+        for part, _ in parts(kernel, case.points)
+        if not type(part).__module__.startswith("mercer.")
+    ]
     if strangers:
         raise NotApplicable(f"{type(strangers[0]).__name__} is not a kernel of mercer's own")
     for said in (str(kernel), kernel.text()):
@@ -353,7 +358,7 @@ def pasted(case: Case) -> None:
     kernel = case.kernel
     if kernel.term().has_code:
         raise NotApplicable("it holds user code, which has no repr that can be pasted")
-    names = {type(part).__name__: type(part) for part in _parts(kernel)}
+    names = {type(part).__name__: type(part) for part, _ in parts(kernel, case.points)}
     again = eval(repr(kernel), {"__builtins__": {}}, names)  # noqa: S307 - its own repr
     if again != kernel:
         raise BrokenLaw(f"pasting repr(k), {kernel!r}, makes another kernel.")
@@ -404,10 +409,6 @@ def _same_value(again: Any, kernel: Kernel, what: str) -> None:
         raise BrokenLaw(f"{what} is {again!r}, not {kernel!r}.")
     if hash(again) != hash(kernel):
         raise BrokenLaw(f"{what} is equal to the kernel and has another hash.")
-
-
-def _parts(kernel: Kernel) -> list[Kernel]:
-    return [kernel, *(part for child in kernel.children() for part in _parts(child))]
 
 
 LAWS: Mapping[str, Callable[[Case], None]] = MappingProxyType(

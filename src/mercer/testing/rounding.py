@@ -7,6 +7,7 @@ product the two add up.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import singledispatch
 from typing import Any
 
@@ -64,9 +65,9 @@ def _(kernel: Any, A: Batch, dtype: np.dtype[Any]) -> float:
 
 @rounding.register
 def _(kernel: Power, A: Batch, dtype: np.dtype[Any]) -> float:
-    inner, exponent = rounding(kernel.kernel, A, dtype), kernel.exponent
-    # A root is steep at zero: |a^r - b^r| <= |a - b|^r.
-    return float(exponent * inner if exponent >= 1 else inner**exponent)
+    # Roots are for infinitely divisible kernels, exponentials one and all: their errors are
+    # relative to the value, and a root does not enlarge them.
+    return rounding(kernel.kernel, A, dtype) * max(1.0, kernel.exponent)
 
 
 @rounding.register
@@ -100,6 +101,18 @@ def _(kernel: Column, A: Batch, dtype: np.dtype[Any]) -> float:
 @rounding.register
 def _(kernel: Pullback, A: Batch, dtype: np.dtype[Any]) -> float:
     return rounding(kernel.kernel, kernel._image(A), dtype)
+
+
+def parts(kernel: Kernel, A: Batch) -> Iterator[tuple[Kernel, Batch]]:
+    """A kernel and all that it is made of, each with the points that it reads."""
+    yield kernel, A
+    inner = A
+    if isinstance(kernel, Column):
+        inner = kernel._part(A)
+    elif isinstance(kernel, Pullback):
+        inner = kernel._image(A)
+    for child in kernel.children():
+        yield from parts(child, inner)
 
 
 def _largest(kernel: Kernel, A: Batch) -> float:
