@@ -194,7 +194,7 @@ class Kernel(ABC):
 
     def check_finite(self, A: Batch) -> None:
         """Raise where a value overflows. The diagonal tells: none is larger in size."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             bad = np.flatnonzero(~np.isfinite(self.diag(A)))
         if bad.size:
             raise InvalidInput(

@@ -73,8 +73,9 @@ class Exp(Lift):
         a, b = self.kernel.diag(A) / 2, self.kernel.diag(B) / 2
 
         def shift(tile: Array, rows: slice, columns: slice) -> None:
-            tile -= a[rows, None] + b[None, columns]
-            np.exp(np.minimum(tile, 0, out=tile), out=tile)
+            with np.errstate(over="ignore", under="ignore"):
+                tile -= a[rows, None] + b[None, columns]
+                np.exp(np.minimum(tile, 0, out=tile), out=tile)
 
         return Applied(self.kernel.tiles(A, B), shift)
 
@@ -133,6 +134,10 @@ class Series(Lift):
 
     def diag(self, A: Batch) -> Array:
         return self._value(self.kernel.diag(A))
+
+    def check_finite(self, A: Batch) -> None:
+        self.kernel.check_finite(A)  # also where only the constant counts
+        super().check_finite(A)
 
     def _value(self, inner: Array) -> Array:
         total = np.full_like(inner, self.coefficients[-1])
@@ -205,7 +210,8 @@ class Normalized(Lift):
 
         def divide(tile: Array, rows: slice, columns: slice) -> None:
             if safe is None:
-                tile *= left[rows, None] * right[None, columns]
+                tile *= left[rows, None]  # one by one: their product may overflow
+                tile *= right[None, columns]
                 np.clip(tile, -1, 1, out=tile)
             if names is not None:
                 zero = (a[rows, None] == 0) & (b[None, columns] == 0)
@@ -316,16 +322,19 @@ class Schoenberg(Lift):
         return Proof.of(self.term(), premise)
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
-        a, b = self.kernel.diag(A), self.kernel.diag(B)
+        # Quarters of squares: the sum of two finite numbers may overflow.
+        a, b = self.kernel.diag(A) / 4, self.kernel.diag(B) / 4
 
         def bend(tile: Array, rows: slice, columns: slice) -> None:
-            tile *= -2
-            tile += a[rows, None] + b[None, columns]
-            np.maximum(tile, 0, out=tile)
-            if A is B:
-                _set_diagonal(tile, rows, columns, 0.0)
-            tile *= tile.dtype.type(-self.rate)
-            np.exp(tile, out=tile)
+            rate = min(4 * self.rate, float(np.finfo(tile.dtype).max))
+            with np.errstate(over="ignore", under="ignore"):
+                tile *= -0.5
+                tile += a[rows, None] + b[None, columns]
+                np.maximum(tile, 0, out=tile)
+                if A is B:
+                    _set_diagonal(tile, rows, columns, 0.0)
+                tile *= tile.dtype.type(-rate)
+                np.exp(tile, out=tile)
 
         return Applied(self.kernel.tiles(A, B), bend)
 

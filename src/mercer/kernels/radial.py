@@ -102,12 +102,13 @@ class Radial(Coordinatewise):
         # Centring keeps the digits of a cluster far from 0, but rounds those of one near 0 when
         # another is far away: with one length the raw points are there for that case.
         plain = not lengths.ndim and self.metric is None
-        U, V = moved_and_divided(X, Y, lengths if lengths.ndim else np.ones(()))
+        with np.errstate(over="ignore", invalid="ignore"):
+            U, V = moved_and_divided(X, Y, lengths if lengths.ndim else np.ones(()))
+            if self.metric is not None:
+                root = parameters.root(self.metric)
+                V = V @ root
+                U = V if X is Y else U @ root
         scale = 1.0 if lengths.ndim else float(lengths)
-        if self.metric is not None:
-            root = parameters.root(self.metric)
-            V = V @ root
-            U = V if X is Y else U @ root
         norms = squares(U), squares(V)
         reach = max(float(n.max(initial=0)) for n in norms) ** 0.5 / scale
         for kind in dict.fromkeys((dtype, np.dtype(np.float64))):
@@ -140,8 +141,15 @@ class Radial(Coordinatewise):
 
         def block(rows: slice, columns: slice) -> Array:
             right = Y[columns].astype(np.float64)
-            moved = (self._reduced(x - right) for x in X[rows].astype(np.float64))
-            return self.profile(np.stack([squares(z) for z in moved]))
+            with np.errstate(over="ignore", invalid="ignore"):
+                moved = (self._reduced(x - right) for x in X[rows].astype(np.float64))
+                values = self.profile(np.stack([squares(z) for z in moved]))
+            if np.isnan(values).any():
+                raise InvalidInput(
+                    f"{self} overflows: differences of the points are not finite.\nRescale "
+                    "the data."
+                )
+            return values
 
         return Blocks((len(X), len(Y)), dtype, block)
 

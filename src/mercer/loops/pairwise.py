@@ -113,20 +113,9 @@ class Pairwise(Tiles):
         self._wide = wide(self.dtype)
         self._X = pack(X * self.dtype.type(-2) if product else X, ROWS)
         self._Y = pack(Y, self._wide)
-        nothing = np.zeros(1, self.dtype)
-        a, b = (np.zeros(len(X), self.dtype), nothing) if norms is None else norms
-        cast = self.dtype.type
         self._arguments = (
             DOT if product else operation,
-            profile.kind,
-            cast(profile.p),
-            cast(profile.q),
-            profile.whole,
-            np.ascontiguousarray(a, self.dtype),
-            np.ascontiguousarray(b, self.dtype),
-            product,
-            own is not None,
-            nothing if own is None else np.ascontiguousarray(own, self.dtype),
+            *finishing(self.dtype, len(X), profile, norms, own, product=product),
             X.shape[1],
             self._wide,
         )
@@ -136,6 +125,31 @@ class Pairwise(Tiles):
         assert rows[0] % ROWS == 0 == columns[0] % self._wide  # noqa: S101
         flat, stride = flatten(out)
         _fill(self._X, self._Y, *self._arguments, *rows, *columns, flat, stride)
+
+
+def finishing(
+    dtype: np.dtype[Any],
+    rows: int,
+    profile: Profile,
+    norms: tuple[Array, Array] | None,
+    own: Array | None,
+    *,
+    product: bool,
+) -> tuple[Any, ...]:
+    """What the compiled loops need to turn sums into values, each of the right type."""
+    nothing, cast = np.zeros(1, dtype), dtype.type
+    a, b = (np.zeros(rows, dtype), nothing) if norms is None else norms
+    return (
+        profile.kind,
+        cast(profile.p),
+        cast(profile.q),
+        profile.whole,
+        np.ascontiguousarray(a, dtype),
+        np.ascontiguousarray(b, dtype),
+        product,
+        own is not None,
+        nothing if own is None else np.ascontiguousarray(own, dtype),
+    )
 
 
 def pack(points: Array, size: int) -> Array:

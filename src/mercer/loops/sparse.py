@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.loops.compiled import compiled
-from mercer.loops.pairwise import Profile
+from mercer.loops.pairwise import Profile, finishing
 from mercer.loops.profiles import finish, shift
 from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
 from mercer.loops.vector import row_dot, sparse_wide
@@ -81,21 +81,10 @@ class SparsePairwise(Tiles):
         self.shape = X.shape[0], Y.shape[0]
         self._wide = sparse_wide(self.dtype)
         self._panel_size = X.shape[1] * self._wide
-        nothing = np.zeros(1, self.dtype)
-        a, b = (np.zeros(X.shape[0], self.dtype), nothing) if norms is None else norms
-        cast = self.dtype.type
         self._arguments = (
             *_parts(X),
             *_parts(Y),
-            profile.kind,
-            cast(profile.p),
-            cast(profile.q),
-            profile.whole,
-            np.ascontiguousarray(a, self.dtype),
-            np.ascontiguousarray(b, self.dtype),
-            product,
-            own is not None,
-            nothing if own is None else np.ascontiguousarray(own, self.dtype),
+            *finishing(self.dtype, X.shape[0], profile, norms, own, product=product),
             self._wide,
         )
 

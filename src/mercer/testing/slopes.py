@@ -31,6 +31,9 @@ HUGE = float(np.finfo(np.float32).max) ** 0.5
 COORDINATES = 6
 """Coordinates, or entries of a parameter, in which slopes are checked."""
 
+MISSED = 2.0**-20
+"""The part of a step that may be lost in rounding the moved point."""
+
 Values = NDArray[np.float64]
 
 
@@ -46,12 +49,16 @@ def gradient(case: Case) -> None:
     few = _double(few)
     X = few.matrix.toarray() if isinstance(few, SparseBatch) else few.values
     Y = DenseBatch(X)
-    spread = float(np.ptp(X)) or float(np.abs(X).max()) or 1.0
+    # A power of two: most steps then lead to a number that is there.
+    spread = 2.0 ** np.floor(np.log2(float(np.ptp(X)) or float(np.abs(X).max()) or 1.0))
     for c in np.unique(np.linspace(0, X.shape[1] - 1, COORDINATES).astype(int)):
 
         def moved(step: float, c: int = int(c)) -> Values:
             shifted = X.copy()
             shifted[:, c] += step * spread
+            missed = np.abs((shifted - X)[:, c] / (step * spread) - 1).max()
+            if missed > MISSED:
+                raise InvalidInput(f"the points cannot be moved by {step * spread}")
             return case.kernel(shifted, Y).astype(float)
 
         meaning = f"k.gradient(X, Y) in coordinate {c} is not the slope of k(X, Y)."
@@ -131,7 +138,8 @@ def _slope(
     best = doubt[:-1].argmin(axis=0)[None]
     wanted, doubt = (np.take_along_axis(table, best, 0)[0] for table in (slope, doubt))
     # The slope itself is as exact as the values, relative to its own size.
-    allowed = doubt + 16 * case.error * np.abs(wanted).max() + case.allowed(at, at)
+    relative = 16 * case.error + 2 * MISSED
+    allowed = doubt + relative * np.abs(wanted).max() + case.allowed(at, at)
     agree(found, wanted, allowed, meaning, at, at)
 
 
