@@ -2,8 +2,8 @@ r"""
 A Gram matrix of records
 ========================
 
-Flowers with four measurements and a name. One kernel reads the measurements, another the name;
-their sum counts each for itself, their product asks for both.
+Flowers with measurements and a name. One kernel reads two of the measurements, another the
+name; their sum counts each for itself, their product asks for both.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ data = load_iris(as_frame=True)
 table = data.data.rename(columns=lambda name: name.removesuffix(" (cm)"))
 table["name"] = data.target_names[data.target]
 
-size = mc.Gaussian(scale=1.5).on("sepal length", "sepal width", "petal length", "petal width")
+size = mc.Gaussian(scale=1.0).on("petal length", "petal width")
 name = mc.Delta().on("name")
 
 # %%

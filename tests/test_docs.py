@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import mercer as mc
+from mercer.kernels.text import LEAVES
+
 ROOT = Path(__file__).parents[1]
-PAGES = sorted(
-    page
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/lectures/*.md")]
-    if "```python" in page.read_text(encoding="utf-8")
-)
+TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/lectures/*.md")])
+PAGES = [page for page in TEXTS if "```python" in page.read_text(encoding="utf-8")]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -52,3 +52,25 @@ def test_the_front_page_is_among_them():
 def test_blocks_are_told_apart():
     page = "```python\nprint(1)\n```\n\n```text\n1\n```\n```sh\nls\n```\n```python\n2\n```\n"
     assert list(blocks(page)) == [(1, "print(1)\n", "1\n"), (11, "2\n", None)]
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_speaks_of_names_that_exist(page):
+    text = page.read_text(encoding="utf-8")
+    said = re.sub(r"^ *>>>.*$", "", text, flags=re.MULTILINE)  # a docstring to be written
+    unknown = {name for name in re.findall(r"\bmc\.(\w+)", said) if not hasattr(mc, name)}
+    assert not unknown
+
+
+def test_the_front_page_names_every_kernel():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = {kernel.__name__ for kernel in LEAVES.values()}
+    assert not {name for name in names if f"`{name}`" not in text}
+
+
+@pytest.mark.parametrize("name", mc.__all__)
+def test_a_public_name_has_a_docstring(name):
+    # A dataclass without one is given its signature instead.
+    text = getattr(mc, name).__doc__ or ""
+    assert text
+    assert not text.startswith(f"{name}(")

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import load_diabetes
 
-from mercer.errors import NotAKernel
+from mercer.errors import InvalidInput, NotAKernel
 from mercer.functions import Function, section
 from mercer.kernels import Delta, Gaussian, Kernel, Linear, Polynomial
 from mercer.plots import DiscriminationDisplay, GramDisplay, SetDistanceDisplay
@@ -26,6 +26,7 @@ def tour(
 ) -> None:
     """A kernel on a real table: its values, its proof, its geometry, its pictures."""
     console = Console()
+    make_folder(out)
     table = patients()
     show_table(console, table)
     k = patient_kernel(table)
@@ -34,6 +35,21 @@ def tour(
     show_function(console, k, table)
     for picture in draw(k, table, out):
         console.print(f"wrote {picture}")
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder for the pictures, before there is anything to lose."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unusable(out, error) from error
+
+
+def unusable(out: Path, error: OSError) -> InvalidInput:
+    """The error of a folder that cannot be written to."""
+    return InvalidInput(
+        f"{out} cannot hold the pictures ({error.strerror}).\nName another folder with --out."
+    )
 
 
 def patients() -> dict[str, Any]:
@@ -117,13 +133,15 @@ def show_function(console: Console, k: Kernel, table: dict[str, Any]) -> None:
 
 def draw(k: Kernel, table: dict[str, Any], out: Path) -> list[Path]:
     """The pictures: the Gram matrix, distances to sets, and two sets told apart."""
-    out.mkdir(parents=True, exist_ok=True)
     kernels = (Linear(), Gaussian(scale=1.0), Gaussian(scale=0.2))
     written = []
 
     def save(axes: Any, name: str) -> None:
         path = out / name
-        axes.figure.savefig(path, dpi=120)
+        try:
+            axes.figure.savefig(path, dpi=120)
+        except OSError as error:
+            raise unusable(out, error) from error
         written.append(path)
 
     display = GramDisplay.from_kernel(k, table, labels=table["sex"])

@@ -54,7 +54,8 @@ class Explicit:
             return f"{self.coefficients.shape[1]} polynomials of {len(self.names)} monomials"
         pairs = zip(self.coefficients, self.names, strict=True)
         shown = [f"{b:.6g} {name}".removesuffix(" 1") for b, name in pairs if b]
-        return " + ".join(shown[:12] + ["..."] * (len(shown) > 12)) or "0"
+        text = " + ".join(shown[:12] + ["..."] * (len(shown) > 12)) or "0"
+        return text.replace("+ -", "- ")
 
     @property
     def names(self) -> tuple[str, ...]:

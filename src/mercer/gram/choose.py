@@ -10,11 +10,8 @@ from mercer.domains import Batch, DenseBatch, RecordBatch, SparseBatch
 from mercer.errors import BudgetExceeded, InvalidParameter
 from mercer.gram.operator import GramPlan, Operator
 from mercer.kernels import Kernel, kernel
-from mercer.loops import Stored, dense, symmetric
+from mercer.loops import COLUMNS, ROWS, Stored, available, dense, symmetric
 from mercer.plan import Plan, as_plan, readable
-
-TILES = 64 << 20
-"""Bytes of scratch that a blocked product takes at most, beside its right-hand sides."""
 
 
 def operator(k: Kernel | str, X: Any, Y: Any = None, plan: Plan | str = "auto") -> Operator:
@@ -67,9 +64,20 @@ def _choose(plan: Plan, rows: int, columns: int, dtype: np.dtype[Any]) -> GramPl
     store = plan.method == "dense" or (not asked and size <= budget)
     why = "as asked" if asked else f"{matrix}, which {'fits' if store else 'does not fit'}"
     tolerance = 1e-8 if plan.tolerance == "auto" else float(plan.tolerance)
-    taken = size if store else min(TILES, size)
     method = "dense" if store else "blocked"
+    taken = size if store else _scratch(plan, rows, columns, dtype)
+    if taken > budget:
+        raise BudgetExceeded(
+            f"{matrix}, and its tiles alone {readable(taken)}; {readable(budget)} are allowed.\n"
+            "Allow more, mercer.Plan(memory=...), or take fewer threads, which share the tiles."
+        )
     return GramPlan(method, why, taken, budget, plan.crew(), tolerance)
+
+
+def _scratch(plan: Plan, rows: int, columns: int, dtype: np.dtype[Any]) -> int:
+    """The bytes of the tiles that the threads of a blocked product hold at one time."""
+    tile = min(rows, ROWS) * min(columns, COLUMNS) * dtype.itemsize
+    return tile * min(plan.crew() or available(), -(-rows // ROWS))
 
 
 def _cast(batch: Batch, precision: str) -> Batch:

@@ -127,6 +127,8 @@ class Operator(LinearOperator):  # type: ignore[misc]
                 "solve needs the Gram matrix of one batch and a right-hand value for each row, "
                 f"got a matrix of shape {self.shape} and values of shape {right.shape}."
             )
+        if not np.isfinite(right).all():
+            raise InvalidInput("The right-hand side has NaN or infinite entries.")
         if isinstance(self._tiles, Stored):
             return self._factorize(right, float(shift))
         return self._iterate(right, float(shift))

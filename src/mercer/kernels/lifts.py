@@ -388,7 +388,13 @@ class Weighted(Lift):
         _require_function("weighted", self.function)
 
     def _weights(self, A: Batch) -> Array:
-        weights = np.array([self.function(point) for point in A.raw()], dtype=float)
+        given = [self.function(point) for point in A.raw()]
+        try:
+            weights = np.array(given, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"{self} needs one number a point from its function ({error})."
+            ) from error
         if weights.shape != (len(A),):
             raise InvalidInput(
                 f"{self} needs one number a point from its function, got shape {weights.shape}."

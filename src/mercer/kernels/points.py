@@ -121,15 +121,22 @@ def length_at(lengths: Lengths, feature: int) -> float:
     return lengths[feature] if isinstance(lengths, tuple) else lengths
 
 
-def moved_and_divided(X: Array, Y: Array, lengths: Array) -> tuple[Array, Array]:
-    """Centred points, divided by the length of each feature, in float64."""
+def moved_and_divided(X: Array, Y: Array, lengths: Array | None) -> tuple[Array, Array]:
+    """Centred points in float64, divided by the length of each feature if there are any."""
     # Centring first keeps the digits of a cluster far from 0. The centre comes from Y, the
     # anchors, so that a row of the result does not depend on the other rows.
     with np.errstate(over="ignore"):
         centre = Y.mean(axis=0, dtype=np.float64)
     centre = np.where(np.isfinite(centre), centre, 0.0)
-    Z = (Y - centre) / lengths
-    return (Z if X is Y else (X - centre) / lengths), Z
+
+    def move(points: Array) -> Array:
+        moved: Array = points - centre
+        if lengths is not None:
+            moved /= lengths
+        return moved
+
+    Z = move(Y)
+    return (Z if X is Y else move(X)), Z
 
 
 def meeting(X: Any, Y: Any) -> tuple[Any, Any]:

@@ -29,7 +29,7 @@ class FeatureKernel(Kernel):
         function: The map $\Phi$: one point to a vector, always of the same width; or, if
             vectorized, a list of points to a matrix.
         vectorized: Whether the function maps all points at once.
-        domain: The points; by default anything, handed to the function as it is.
+        points: The domain of the points; by default anything, handed to the function as it is.
 
     Example:
         >>> import mercer as mc
@@ -119,7 +119,7 @@ class FunctionKernel(Kernel):
     Args:
         function: k(x, y) for two points; or, if vectorized, the whole block for two lists.
         vectorized: Whether the function takes all points at once.
-        domain: The points; by default anything, handed to the function as it is.
+        points: The domain of the points; by default anything, handed to the function as it is.
 
     Example:
         >>> import mercer as mc
@@ -157,18 +157,34 @@ class FunctionKernel(Kernel):
 
     def diag(self, A: Batch) -> Array:
         if not self.vectorized:
-            return np.array([float(self.function(x, x)) for x in A.raw()])
+            return self._one_each(self._numbers([self.function(x, x) for x in A.raw()]), A)
         single = (_together(A[i : i + 1]) for i in range(len(A)))
-        return np.array([float(np.asarray(self.function(x, x)).item()) for x in single])
+        own = self._numbers([self.function(x, x) for x in single]).reshape(-1)
+        return self._one_each(own, A)
+
+    def _one_each(self, values: Array, A: Batch) -> Array:
+        if values.shape != (len(A),):
+            raise InvalidInput(
+                f"The function of {self} must return one number for two points, and its values "
+                f"have the shape {values.shape} for {len(A)} pairs."
+            )
+        return values
+
+    def _numbers(self, values: Any) -> Array:
+        try:
+            return np.asarray(values, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"The function of {self} must return numbers ({error}).\nLook at what it "
+                "returns for two of the points."
+            ) from error
 
     def _block(self, A: Batch, B: Batch, row: int, column: int) -> Array:
         if self.vectorized:
-            values = np.asarray(self.function(_together(A), _together(B)), dtype=float)
+            values = self._numbers(self.function(_together(A), _together(B)))
         else:
             right = B.raw()
-            values = np.array(
-                [[self.function(x, y) for y in right] for x in A.raw()], dtype=float
-            )
+            values = self._numbers([[self.function(x, y) for y in right] for x in A.raw()])
         if values.shape != (len(A), len(B)):
             raise InvalidInput(
                 f"{self} gave shape {values.shape} for {len(A)} and {len(B)} points."

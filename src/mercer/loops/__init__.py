@@ -15,6 +15,8 @@ from mercer.loops.product import multiply
 from mercer.loops.sparse import SparsePairwise
 from mercer.loops.threads import available, run
 from mercer.loops.tiles import (
+    COLUMNS,
+    ROWS,
     Applied,
     Blocks,
     Combined,
@@ -28,9 +30,11 @@ from mercer.loops.tiles import (
 
 __all__ = [
     "CHI2",
+    "COLUMNS",
     "DOT",
     "MANHATTAN",
     "MINIMUM",
+    "ROWS",
     "SQUARED",
     "Applied",
     "Blocks",

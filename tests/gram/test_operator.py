@@ -1,0 +1,132 @@
+"""An operator is a SciPy LinearOperator that solves, and takes little memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg, eigsh, lsqr
+
+import mercer as mc
+from mercer.errors import InvalidInput, NotPositiveDefinite
+from mercer.loops import available
+
+METHODS = ["dense", "blocked"]
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(80, 3))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_scipy_takes_it(rng, X, method):
+    A, K = mc.operator(mc.Gaussian(), X, plan=method), mc.Gaussian()(X)
+    assert isinstance(A, LinearOperator)
+    assert aslinearoperator(A) is A
+    values = eigsh(A, k=3, v0=np.ones(80), return_eigenvectors=False)
+    np.testing.assert_allclose(np.sort(values), np.linalg.eigvalsh(K)[-3:])
+    shifted = A + aslinearoperator(np.eye(80))
+    solution, failure = cg(shifted, np.ones(80), rtol=1e-10)
+    assert failure == 0
+    np.testing.assert_allclose(K @ solution + solution, np.ones(80), rtol=1e-8)
+    block = mc.operator(mc.Gaussian(), X, X[:7], plan=method)
+    found = lsqr(block, K[:, :7] @ np.arange(7), atol=1e-14, btol=1e-14)[0]
+    np.testing.assert_allclose(found, np.arange(7), atol=1e-6)
+    np.testing.assert_allclose((2 * A) @ np.ones(80), 2 * K.sum(axis=1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shift", [1e-3, 1.0])
+@pytest.mark.parametrize("width", [None, 1, 4])
+def test_solve(rng, X, method, shift, width):
+    b = rng.normal(size=80 if width is None else (80, width))
+    A, K = mc.operator(mc.Gaussian(), X, plan=method), mc.Gaussian()(X)
+    found = A.solve(b, shift)
+    assert found.shape == b.shape
+    # Both methods promise a relative residual of 1e-8, which is an error of |b| 1e-8 / shift.
+    exact = np.linalg.solve(K + shift * np.eye(80), b)
+    assert np.linalg.norm(found - exact) <= 2e-8 * np.linalg.norm(b) / shift
+
+
+def test_solve_does_not_change_the_matrix(rng, X):
+    A = mc.operator(mc.Gaussian(), X, plan="dense")
+    before, b = A.to_dense(), rng.normal(size=80)
+    first = A.solve(b, 0.1)
+    np.testing.assert_array_equal(A.to_dense(), before)
+    np.testing.assert_array_equal(A.solve(b, 0.1), first)
+    changed = A.to_dense()
+    changed[:] = 0
+    np.testing.assert_array_equal(A.to_dense(), before)
+    own = A.diagonal()
+    own[:] = 0
+    assert (A.diagonal() == 1).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_singular_matrix_says_so(method):
+    A = mc.operator(mc.Linear(), [[1.0], [1.0], [2.0]], plan=method)
+    with pytest.raises(NotPositiveDefinite, match="shift"):
+        A.solve([1.0, -1.0, 0.0])
+    np.testing.assert_allclose(A.solve([1.0, 1.0, 2.0], 1.0), [1 / 7, 1 / 7, 2 / 7])
+
+
+def test_what_needs_one_batch(X):
+    block = mc.operator(mc.Gaussian(), X, X[:5])
+    with pytest.raises(InvalidInput, match="one batch"):
+        block.diagonal()
+    with pytest.raises(InvalidInput, match="one batch"):
+        block.solve(np.ones(80))
+    with pytest.raises(InvalidInput):
+        mc.operator(mc.Gaussian(), X).solve(np.ones(79))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_transposed(rng, X, method):
+    A = mc.operator(mc.Gaussian(), X, X[:7], plan=method)
+    assert A.T.shape == (7, 80)
+    assert A.T.T.shape == (80, 7)
+    np.testing.assert_allclose(A.T.to_dense(), A.to_dense().T, atol=1e-12)
+    np.testing.assert_allclose(A.T.T.to_dense(), A.to_dense())
+    square = mc.operator(mc.Gaussian(), X, plan=method)
+    assert square.T is square
+    assert square.H is square
+
+
+def peak(work):
+    work()  # once before, to compile
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_product_stores_no_matrix(rng):
+    count, width, threads, columns = 4000, 3, 2, 2
+    X, V = rng.normal(size=(count, width)), rng.normal(size=(count, columns))
+    plan = mc.Plan(method="blocked", threads=threads)
+
+    def work():
+        return mc.operator(mc.Gaussian(), X, plan=plan) @ V
+
+    # Tiles of each thread; the points moved, scaled and packed, each twice; sums of 16 groups
+    # and a few copies of the right-hand sides.
+    tiles = threads * 144 * 1152 * 8
+    points = 8 * count * (width + 1) * 8
+    sums = (16 + 6) * count * columns * 8
+    assert peak(work) < tiles + points + sums + 1e6
+    assert tiles + points + sums + 1e6 < count * count * 8 / 10
+
+
+def test_sums_and_products_of_kernels_store_no_second_matrix(rng):
+    X = rng.normal(size=(1500, 3))
+    out = np.empty((1500, 1500))
+    kernel = mc.Gaussian() * mc.Linear() + mc.Laplacian() * mc.Matern() + mc.Polynomial()
+
+    def work():
+        kernel(X, out=out)
+
+    # At most one scratch tile for each of the five kernels, on two or more threads.
+    assert peak(work) < max(2, available()) * 5 * 144 * 9216 * 8 + 4e6
+    assert peak(lambda: mc.Gaussian()(X, out=out)) < 2e6

@@ -1,0 +1,66 @@
+"""Packing, and the bound that decides between products and differences."""
+
+import numpy as np
+import pytest
+
+from mercer.loops import DOT, SQUARED, Pairwise, Profile, dense, product_is_safe, profiles
+from mercer.loops.pairwise import pack
+
+LIMIT = {np.float64: 2.0**-40, np.float32: 2.0**-15}
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (8, 3), (9, 1), (17, 4)])
+@pytest.mark.parametrize("size", [1, 4, 8])
+def test_points_are_packed_coordinate_by_coordinate(rng, shape, size):
+    points = rng.normal(size=shape)
+    packed = pack(points, size)
+    panels = -(-shape[0] // size)
+    assert packed.shape == (panels * size * shape[1],)
+    table = packed.reshape(panels, shape[1], size).transpose(0, 2, 1).reshape(-1, shape[1])
+    np.testing.assert_array_equal(table[: shape[0]], points)
+    assert not table[shape[0] :].any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("width", [1, 3, 50, 2000])
+@pytest.mark.parametrize("spread", [1.0, 30.0, 1000.0, 1e5])
+@pytest.mark.parametrize("kind", ["cluster", "cloud", "shell"])
+def test_where_the_product_form_is_allowed_it_is_exact_enough(rng, dtype, width, spread, kind):
+    # Points at about the largest distance from the centre that the bound allows, some close.
+    X = {
+        "cloud": rng.normal(size=(60, width)),
+        "cluster": 1 + 1e-3 * rng.normal(size=(60, width)),
+        "shell": np.sign(rng.normal(size=(60, width))) + 1e-6 * rng.normal(size=(60, width)),
+    }[kind]
+    X = (spread * X / width**0.5).astype(dtype)
+    squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    slope = 0.5
+    if not product_is_safe((squares, squares), width, slope, np.dtype(dtype)):
+        return
+    tiles = Pairwise(X, X, DOT, Profile(profiles.GAUSSIAN, slope), norms=(squares,) * 2, product=True)
+    gaps = X.astype(np.longdouble)[:, None] - X.astype(np.longdouble)[None]
+    exact = np.exp(-slope * (gaps**2).sum(axis=-1))
+    assert np.abs(dense(tiles) - exact).max() <= LIMIT[dtype]
+
+
+def test_the_product_form_is_not_refused_without_need():
+    for dtype, largest in ((np.float64, 30.0), (np.float32, 10.0)):
+        squares = np.full(5, largest)
+        assert product_is_safe((squares, squares), 50, 0.5, np.dtype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_product_form_is_refused(dtype):
+    for slope, largest in ((0.5, 1e12), (np.inf, 1.0), (1e20, 1.0), (0.5, np.inf), (0.5, np.nan)):
+        squares = np.array([0.0, largest])
+        assert product_is_safe((squares, squares), 3, slope, np.dtype(dtype)) is False
+        assert product_is_safe((squares, np.zeros(1)), 3, slope, np.dtype(dtype)) is False
+
+
+def test_the_points_are_copied(rng):
+    X = rng.normal(size=(20, 3))
+    for operation in (DOT, SQUARED):
+        tiles = Pairwise(X, X, operation, Profile())
+        before = dense(tiles)
+        X += 1
+        np.testing.assert_array_equal(dense(tiles), before)
