@@ -12,7 +12,6 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-
 from threadpoolctl import threadpool_limits
 
 import mercer as mc

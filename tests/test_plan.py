@@ -14,11 +14,21 @@ from mercer.plan import Plan, as_plan, free_memory, readable
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        (1000, 1000), ("1000", 1000), ("1 KB", 1000), ("1kb", 1000), ("2.5 MB", 2_500_000),
-        ("4 GB", 4 * 10**9), ("1 TB", 10**12), ("1 KiB", 1024), ("3 GiB", 3 * 2**30),
-        ("10 bytes", 10), ("10 B", 10), ("1e9", 10**9), (" 2 MiB ", 2**21),
+        (1000, 1000),
+        ("1000", 1000),
+        ("1 KB", 1000),
+        ("1kb", 1000),
+        ("2.5 MB", 2_500_000),
+        ("4 GB", 4 * 10**9),
+        ("1 TB", 10**12),
+        ("1 KiB", 1024),
+        ("3 GiB", 3 * 2**30),
+        ("10 bytes", 10),
+        ("10 B", 10),
+        ("1e9", 10**9),
+        (" 2 MiB ", 2**21),
     ],
-)  # fmt: skip
+)
 def test_memory_in_words(text, size):
     assert Plan(memory=text).budget() == size
     assert Plan(memory=text) == Plan(memory=size)
@@ -26,12 +36,14 @@ def test_memory_in_words(text, size):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"memory": value} for value in ("", "much", "-1 GB", "1.2.3 GB", "4 XB", -5, True, None, "nan",
-                                     "inf")]
+    [
+        {"memory": value}
+        for value in ("", "much", "-1 GB", "1.2.3 GB", "4 XB", -5, True, None, "nan", "inf")
+    ]
     + [{"threads": value} for value in (0, -1, 1.5, "two", True, None)]
     + [{"tolerance": value} for value in (0, 1, -1e-3, float("nan"), "small", None, True)]
     + [{"method": "fast"}, {"device": "gpu"}, {"precision": "float16"}, {"method": None}],
-)  # fmt: skip
+)
 def test_what_means_nothing_is_an_error(wrong):
     with pytest.raises(InvalidParameter, match=f"Plan needs.*{next(iter(wrong))}"):
         Plan(**wrong)
@@ -42,7 +54,9 @@ def test_a_plan_is_a_value():
     assert chosen == pickle.loads(pickle.dumps(chosen)) == copy.deepcopy(chosen)
     assert hash(chosen) == hash(copy.deepcopy(chosen))
     assert eval(repr(chosen)) == chosen
-    assert str(chosen) == "Plan(method='blocked', memory=1000000000, tolerance=1e-06, threads=2)"
+    assert (
+        str(chosen) == "Plan(method='blocked', memory=1000000000, tolerance=1e-06, threads=2)"
+    )
     assert str(Plan()) == "Plan()"
     with pytest.raises(FrozenInstanceError):
         chosen.threads = 3

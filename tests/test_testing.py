@@ -23,34 +23,74 @@ PARTS = [[0.0, 1.0], [1.0, 0.5], [0.25, 0.75], [2.0, 1.0], [0.0, 1.0], [3.0, 0.0
 RECORDS = {"age": [1.0, 2.0, 1.0, 4.0], "city": ["Oslo", "Rome", "Oslo", None]}
 
 EVERY = [
-    *((k, X) for k in (
-        mc.Linear(), mc.Linear(metric=[[2.0, 0.5], [0.5, 1.0]]), mc.Polynomial(),
-        mc.Polynomial(3, 0.5, 2.0), mc.Polynomial(4, 0, (1.0, 0.5)), mc.Cosine(), mc.Tanimoto(),
-        mc.Gaussian(), mc.Gaussian((0.5, 2.0)), mc.Gaussian(metric=[[1.0, 1.0], [1.0, 1.0]]),
-        mc.Exponential(0.5), mc.Matern(), mc.Matern(0.5), mc.Matern(2.5, (1.0, 2.0)),
-        mc.Matern(0.75), mc.Matern(1.7, 0.5), mc.RationalQuadratic(), mc.Laplacian((1.0, 2.0)),
-        mc.RationalQuadratic((0.5, 1.0), 0.25), mc.Periodic(), mc.Periodic((1.5, 3.0), 0.7),
-        *(mc.Wendland(n, 2.5, d) for n in range(4) for d in (2, 5)),
-        mc.GeneralizedGaussian(), mc.GeneralizedGaussian(1.0, 1.5, 0.5), mc.White(), mc.Bias(),
-        mc.Delta(), mc.Gaussian().on(1) + mc.Linear().on(0), mc.Gaussian() ** 0.5,
-        mc.Linear().exp(), mc.Schoenberg(0.5, mc.Polynomial()), mc.Linear().normalized(),
-        mc.series(mc.Linear(), (0.5, 0.0, 2.0)), 0 * mc.Gaussian(), mc.Gaussian() + 2,
-    )),
-    *((k, PARTS) for k in (
-        mc.Chi2(), mc.Chi2((0.5, 2.0)), mc.AdditiveChi2(), mc.Intersection(), mc.Tanimoto(),
-    )),
+    *(
+        (k, X)
+        for k in (
+            mc.Linear(),
+            mc.Linear(metric=[[2.0, 0.5], [0.5, 1.0]]),
+            mc.Polynomial(),
+            mc.Polynomial(3, 0.5, 2.0),
+            mc.Polynomial(4, 0, (1.0, 0.5)),
+            mc.Cosine(),
+            mc.Tanimoto(),
+            mc.Gaussian(),
+            mc.Gaussian((0.5, 2.0)),
+            mc.Gaussian(metric=[[1.0, 1.0], [1.0, 1.0]]),
+            mc.Exponential(0.5),
+            mc.Matern(),
+            mc.Matern(0.5),
+            mc.Matern(2.5, (1.0, 2.0)),
+            mc.Matern(0.75),
+            mc.Matern(1.7, 0.5),
+            mc.RationalQuadratic(),
+            mc.Laplacian((1.0, 2.0)),
+            mc.RationalQuadratic((0.5, 1.0), 0.25),
+            mc.Periodic(),
+            mc.Periodic((1.5, 3.0), 0.7),
+            *(mc.Wendland(n, 2.5, d) for n in range(4) for d in (2, 5)),
+            mc.GeneralizedGaussian(),
+            mc.GeneralizedGaussian(1.0, 1.5, 0.5),
+            mc.White(),
+            mc.Bias(),
+            mc.Delta(),
+            mc.Gaussian().on(1) + mc.Linear().on(0),
+            mc.Gaussian() ** 0.5,
+            mc.Linear().exp(),
+            mc.Schoenberg(0.5, mc.Polynomial()),
+            mc.Linear().normalized(),
+            mc.series(mc.Linear(), (0.5, 0.0, 2.0)),
+            0 * mc.Gaussian(),
+            mc.Gaussian() + 2,
+        )
+    ),
+    *(
+        (k, PARTS)
+        for k in (
+            mc.Chi2(),
+            mc.Chi2((0.5, 2.0)),
+            mc.AdditiveChi2(),
+            mc.Intersection(),
+            mc.Tanimoto(),
+        )
+    ),
     *((k, [0.0, 1.0, 2.5, 1.0, 4.0]) for k in (mc.Min(), mc.CosineDifference(0.7))),
     (mc.MinOverMax(), [0.5, 1.0, 2.5, 1.0]),
     *((k, [-2.0, 0.5, 2.5, 0.5]) for k in (mc.ProductPower(), mc.SumPower(0.5))),
     (mc.Geometric(), [-0.9, 0.0, 0.5, 0.5, 0.99]),
     *((k, [1, 2, 3, 4, 6, 6, 12]) for k in (mc.GCD(), mc.GCDOverLCM())),
-    *((k, SETS) for k in (
-        mc.SetIntersection(), mc.SetPower(), mc.SetPower(1.5).normalized(), mc.Jaccard(),
-    )),
+    *(
+        (k, SETS)
+        for k in (
+            mc.SetIntersection(),
+            mc.SetPower(),
+            mc.SetPower(1.5).normalized(),
+            mc.Jaccard(),
+        )
+    ),
     (mc.Delta(), ["a", "b", "a", None]),
     (mc.Gaussian().on("age") + mc.Delta().on("city"), RECORDS),
     (mc.Gaussian().on("age") * mc.Delta().on("city"), RECORDS),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("kernel", "points"), EVERY, ids=lambda value: str(value)[:60])
@@ -94,7 +134,9 @@ def test_user_code_is_checked_as_far_as_it_goes():
     }
     assert "code" in report.skipped["mercer.kernel(str(k)) == k"]
     assert "pickle" in report.skipped["k can be pickled"]
-    assert "features" in {law.split()[1] for law in check_kernel(mc.FeatureKernel(abs_all), X).checked}
+    assert "features" in {
+        law.split()[1] for law in check_kernel(mc.FeatureKernel(abs_all), X).checked
+    }
 
 
 def abs_all(x):
@@ -121,7 +163,7 @@ REALS = Numbers()
 @pytest.mark.parametrize(
     ("function", "points"),
     [
-        (lambda x, y: np.exp(-np.abs(x - y.T) ** 3), np.linspace(0, 3, 12)),
+        (lambda x, y: np.exp(-(np.abs(x - y.T) ** 3)), np.linspace(0, 3, 12)),
         (lambda x, y: np.tanh(x @ y.T - 1), np.linspace(-2, 2, 5)),
         (lambda x, y: np.tanh(x @ y.T), np.linspace(0.1, 4, 30)),
         (lambda x, y: np.maximum(x, y.T), [0.5, 1.0]),
@@ -132,12 +174,16 @@ REALS = Numbers()
         # A little of the identity hides most of it, but not all.
         (lambda x, y: 0.99 * (x == y.T) + 0.01 * np.cos(x + y.T) - 0.99, [0.0, 1.0]),
         # Points of very different norms: the small ones are indefinite among themselves.
-        (lambda x, y: x * y.T * np.where(np.minimum(x, y.T) < 2, np.sign(0.6 - abs(x - y.T)), 1),
-         [1.0, 1.5, 1.9, 1e9]),
+        (
+            lambda x, y: (
+                x * y.T * np.where(np.minimum(x, y.T) < 2, np.sign(0.6 - abs(x - y.T)), 1)
+            ),
+            [1.0, 1.5, 1.9, 1e9],
+        ),
     ],
-)  # fmt: skip
+)
 def test_indefinite_functions_are_refuted(function, points):
-    with pytest.raises(BrokenLaw, match="not positive definite|squared norm is not negative"):
+    with pytest.raises(BrokenLaw, match=r"not positive definite|squared norm is not negative"):
         check_kernel(mc.from_function(function, vectorized=True, domain=REALS), points)
 
 
@@ -196,7 +242,9 @@ def by_place(x, y):
 
 
 def forgetful(self, A, B):
-    return (values(gauss)().tiles if A is B else values(lambda x, y: gauss(x, y) * 0.5)().tiles)(A, B)
+    return (
+        values(gauss)().tiles if A is B else values(lambda x, y: gauss(x, y) * 0.5)().tiles
+    )(A, B)
 
 
 def refuse(self, *args):
@@ -248,7 +296,9 @@ BROKEN = {
     "k(x, y) = k(y, x), exactly in k(X)": [
         with_methods(square=off_in_the_last_digit)(),
         values(lambda x, y: gauss(x, y) * (1 + 1e-9 * (x[:, None, 0] > y[None, :, 0])))(),
-        mc.from_function(lambda x, y: gauss(x, y) * (1 + 0.1 * (x[:, :1] > y[:, :1].T)), True, own),
+        mc.from_function(
+            lambda x, y: gauss(x, y) * (1 + 0.1 * (x[:, :1] > y[:, :1].T)), True, own
+        ),
     ],
     "k.diagonal(X) is the diagonal of k(X)": [
         with_methods(diag=lambda self, A: np.full(len(A), 1 + 1e-9))(),
@@ -256,10 +306,12 @@ BROKEN = {
         with_methods(diag=lambda self, A: np.full(len(A), np.nan if A.values[0, 0] else 2.0))(),
     ],
     "k is positive semidefinite": [
-        mc.from_function(lambda x, y: np.exp(-np.abs(x[:, :1] - y[:, :1].T) ** 3), True, own),
+        mc.from_function(lambda x, y: np.exp(-(np.abs(x[:, :1] - y[:, :1].T) ** 3)), True, own),
         mc.from_function(lambda x, y: np.tanh(x @ y.T - 1), True, own),
         # Just beyond what rounding explains.
-        mc.from_function(lambda x, y: 1 - 1e-9 + 1e-9 * np.cos(x[:, :1] + y[:, :1].T), True, own),
+        mc.from_function(
+            lambda x, y: 1 - 1e-9 + 1e-9 * np.cos(x[:, :1] + y[:, :1].T), True, own
+        ),
     ],
     "|k(x, y)|^2 <= k(x, x) k(y, y)": [
         mc.from_function(lambda x, y: np.abs(x[:, :1] - y[:, :1].T), True, own),
@@ -271,24 +323,32 @@ BROKEN = {
     "k(x, y) >= 0, where proved": [values(lambda x, y: np.cos(x[:, :1] - y[:, :1].T))()],
     "k(X) = k(X, Y) where Y is a copy of X": [with_methods(tiles=forgetful)()],
     "rows and parts of X are rows and parts of k(X)": [
-        type("Broken", (mc.Linear,), {
-            "tiles": values(by_place).tiles,
-            "diag": lambda self, A: (1.0 + np.arange(len(A))) ** 2,
-        })(),
+        type(
+            "Broken",
+            (mc.Linear,),
+            {
+                "tiles": values(by_place).tiles,
+                "diag": lambda self, A: (1.0 + np.arange(len(A))) ** 2,
+            },
+        )(),
         # Centring on the points at hand: a kernel looks at two points, not at their neighbours.
-        type("Broken", (mc.Linear,), {
-            "tiles": values(lambda x, y: (x - x.mean(0)) @ (y - y.mean(0)).T).tiles,
-            "diag": lambda self, A: ((A.values - A.values.mean(0)) ** 2).sum(1),
-        })(),
+        type(
+            "Broken",
+            (mc.Linear,),
+            {
+                "tiles": values(lambda x, y: (x - x.mean(0)) @ (y - y.mean(0)).T).tiles,
+                "diag": lambda self, A: ((A.values - A.values.mean(0)) ** 2).sum(1),
+            },
+        )(),
     ],
     "equal points have equal values": [mc.from_function(lambda x, y: float(x is y) + 1e-3)],
     "k.pair(x, y) is an entry of k(X, Y)": [with_methods(pair=lambda self, x, y: 1.0)()],
     "out= is written in place": [
         with_methods(square=lambda self, A, out=None: mc.Gaussian().square(A))(),
         with_methods(block=lambda self, A, B, out=None: mc.Gaussian().block(A, B))(),
-        with_methods(block=lambda self, A, B, out=None: (
-            mc.Gaussian().block(A, B) if out is None else out
-        ))(),
+        with_methods(
+            block=lambda self, A, B, out=None: mc.Gaussian().block(A, B) if out is None else out
+        )(),
     ],
     "the features Phi give k(X) = Phi Phi'": [
         with_methods(feature_map=lambda self, A: A.values)(),
@@ -312,29 +372,33 @@ BROKEN = {
     "k can be pickled": [Abrupt(3.0), with_methods(__reduce__=refuse)()],
     "k is its own copy": [
         with_methods(__deepcopy__=lambda self, memo: replace(self))(),
-        with_methods(__copy__=lambda self: replace(self))(),
+        with_methods(__copy__=replace)(),
     ],
     "k is immutable": [Settable()],
     "k is equal and hashed by value": [Equal()],
     "k.replace(**k.parameters()) == k": [
         with_methods(parameters=lambda self: {"scale": 3.0})(),
-        with_methods(__hash__=lambda self: id(self))(),
+        with_methods(__hash__=id)(),
         Unequal(),
     ],
     "k.gradient(X, Y) is the slope in x": [
         with_methods(gradient_block=lambda self, A, B: -mc.Gaussian().gradient_block(A, B))(),
-        with_methods(gradient_block=lambda self, A, B: (
-            mc.Gaussian().gradient_block(A, B) * (1 + 1e-5)
-        ))(),
+        with_methods(
+            gradient_block=lambda self, A, B: mc.Gaussian().gradient_block(A, B) * (1 + 1e-5)
+        )(),
         with_methods(gradient_block=lambda self, A, B: np.zeros((len(A), len(B))))(),
         with_methods(gradient_block=lambda self, A, B: np.full((len(A), len(B), 2), np.nan))(),
     ],
     "k.parameter_gradient(X, Y) is the slope in log-parameters": [
-        with_methods(parameter_block=lambda self, A, B: {"scale": np.zeros((len(A), len(B)))})(),
-        with_methods(parameter_block=lambda self, A, B: {"length": np.zeros((len(A), len(B)))})(),
+        with_methods(
+            parameter_block=lambda self, A, B: {"scale": np.zeros((len(A), len(B)))}
+        )(),
+        with_methods(
+            parameter_block=lambda self, A, B: {"length": np.zeros((len(A), len(B)))}
+        )(),
         with_methods(parameter_block=lambda self, A, B: {"scale": np.zeros(3)})(),
     ],
-}  # fmt: skip
+}
 
 
 def test_there_is_a_broken_kernel_for_each_law():
@@ -359,7 +423,9 @@ def test_a_broken_law_is_found(law, kernel, monkeypatch):
 
 def test_the_sound_kernel_of_ones_own_passes():
     report = check_kernel(Sound(), X)
-    assert "Sound is not a kernel of mercer's own" in report.skipped["mercer.kernel(str(k)) == k"]
+    assert (
+        "Sound is not a kernel of mercer's own" in report.skipped["mercer.kernel(str(k)) == k"]
+    )
     assert {field.name for field in fields(Sound)} == {"scale", "metric"}
 
 

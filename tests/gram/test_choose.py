@@ -64,7 +64,9 @@ def test_precision(form):
     for given, wanted in (("float32", np.float32), ("float64", np.float64)):
         plan = mc.Plan(precision=given)
         for points in (form(X), form(X.astype(np.float32))):
-            A = mc.operator(mc.Gaussian(), points, points[:3] if form is np.asarray else None, plan=plan)
+            A = mc.operator(
+                mc.Gaussian(), points, points[:3] if form is np.asarray else None, plan=plan
+            )
             assert A.dtype == wanted
             assert A.to_dense().dtype == wanted
 
@@ -75,7 +77,9 @@ def test_precision_is_for_vectors():
     table = pd.DataFrame({"age": [1.0, 2.0]})
     with pytest.raises(InvalidParameter, match="records"):
         mc.operator(mc.Gaussian().on("age"), table, plan=mc.Plan(precision="float64"))
-    assert mc.operator(mc.Jaccard(), [{1}], plan=mc.Plan(precision="float64")).dtype == np.float64
+    assert (
+        mc.operator(mc.Jaccard(), [{1}], plan=mc.Plan(precision="float64")).dtype == np.float64
+    )
 
 
 def test_a_kernel_may_be_a_text():
@@ -101,7 +105,10 @@ def test_values_that_overflow_are_found_before_the_work():
     [
         (mc.Jaccard(), [{1, 2}, {2}, set()]),
         (mc.Delta(), ["a", "b", "a"]),
-        (mc.Gaussian().on("age") + mc.Delta().on("city"), {"age": [1.0, 2.0], "city": ["a", "b"]}),
+        (
+            mc.Gaussian().on("age") + mc.Delta().on("city"),
+            {"age": [1.0, 2.0], "city": ["a", "b"]},
+        ),
         (mc.Min(), [1.0, 2.0, 3.0]),
         (mc.from_function(lambda x, y: float(len(x) * len(y))), ["a", "bb"]),
     ],

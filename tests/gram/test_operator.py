@@ -67,6 +67,9 @@ def test_a_singular_matrix_says_so(method):
     A = mc.operator(mc.Linear(), [[1.0], [1.0], [2.0]], plan=method)
     with pytest.raises(NotPositiveDefinite, match="shift"):
         A.solve([1.0, -1.0, 0.0])
+    with pytest.raises(NotPositiveDefinite, match="shift"):
+        A.solve([1.0, 0.0, 0.0], -2.0)
+    np.testing.assert_array_equal(A.solve(np.zeros(3), 1.0), np.zeros(3))
     np.testing.assert_allclose(A.solve([1.0, 1.0, 2.0], 1.0), [1 / 7, 1 / 7, 2 / 7])
 
 

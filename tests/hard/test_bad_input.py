@@ -50,10 +50,16 @@ BAD_VECTORS = {
 @pytest.mark.parametrize("name", BAD_VECTORS)
 @pytest.mark.parametrize(
     "kernel",
-    [mc.Gaussian(), mc.Linear(), mc.Laplacian(), mc.Gaussian() + mc.Linear() * mc.White(),
-     (2 * mc.Polynomial()).normalized(), mc.Linear().exp()],
+    [
+        mc.Gaussian(),
+        mc.Linear(),
+        mc.Laplacian(),
+        mc.Gaussian() + mc.Linear() * mc.White(),
+        (2 * mc.Polynomial()).normalized(),
+        mc.Linear().exp(),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_is_no_matrix_of_numbers(kernel, name):
     raw, words = BAD_VECTORS[name]
     for call in (
@@ -87,21 +93,33 @@ WIDTHS = [
 
 @pytest.mark.parametrize(("kernel", "X", "Y"), WIDTHS, ids=lambda value: str(value)[:20])
 def test_points_of_different_widths(kernel, X, Y):
-    for call in (lambda: kernel(X, Y), lambda: mc.operator(kernel, X, Y), lambda: kernel.distance(X, Y)):
-        with pytest.raises(InvalidInput, match="coordinates|features|columns"):
+    for call in (
+        lambda: kernel(X, Y),
+        lambda: mc.operator(kernel, X, Y),
+        lambda: kernel.distance(X, Y),
+    ):
+        with pytest.raises(InvalidInput, match=r"coordinates|features|columns"):
             call()
 
 
 @pytest.mark.parametrize(
     "kernel",
-    [mc.Gaussian((1.0, 2.0, 3.0)), mc.Laplacian((1.0,)), mc.Polynomial(scale=(1.0, 2.0, 3.0)),
-     mc.Periodic((1.0, 1.0, 1.0)), mc.Gaussian(metric=[[1.0]]), mc.Linear([[1.0]]),
-     mc.Matern(scale=(1.0,)).on(0, 1), mc.Wendland(dimension=1), mc.Chi2((1.0,))],
+    [
+        mc.Gaussian((1.0, 2.0, 3.0)),
+        mc.Laplacian((1.0,)),
+        mc.Polynomial(scale=(1.0, 2.0, 3.0)),
+        mc.Periodic((1.0, 1.0, 1.0)),
+        mc.Gaussian(metric=[[1.0]]),
+        mc.Linear([[1.0]]),
+        mc.Matern(scale=(1.0,)).on(0, 1),
+        mc.Wendland(dimension=1),
+        mc.Chi2((1.0,)),
+    ],
     ids=str,
-)  # fmt: skip
+)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_parameters_of_another_width(kernel, form):
-    with pytest.raises(InvalidInput, match="feature|coordinate|wider|scales|rows"):
+    with pytest.raises(InvalidInput, match=r"feature|coordinate|wider|scales|rows"):
         kernel(form(np.array(GOOD)))
     with pytest.raises(InvalidInput):
         kernel.diagonal(form(np.array(GOOD)))
@@ -152,40 +170,77 @@ def test_points_outside_of_the_domain(kernel, points, words):
 
 @pytest.mark.parametrize(
     "combine",
-    [lambda: mc.Gaussian() + mc.Jaccard(), lambda: mc.Jaccard() * mc.Min(),
-     lambda: mc.Gaussian().on("age") + mc.Linear(),
-     lambda: mc.MinOverMax() + mc.from_function(max, domain=mc.Geometric().domain).on("x"),
-     lambda: mc.Jaccard().on("tags") + mc.Jaccard()],
-)  # fmt: skip
+    [
+        lambda: mc.Gaussian() + mc.Jaccard(),
+        lambda: mc.Jaccard() * mc.Min(),
+        lambda: mc.Gaussian().on("age") + mc.Linear(),
+        lambda: mc.MinOverMax() + mc.from_function(max, domain=mc.Geometric().domain).on("x"),
+        lambda: mc.Jaccard().on("tags") + mc.Jaccard(),
+    ],
+)
 def test_kernels_without_a_common_point(combine):
-    with pytest.raises(DomainMismatch, match="point|column"):
+    with pytest.raises(DomainMismatch, match=r"point|column"):
         combine()
 
 
 @pytest.mark.parametrize(
     "make",
-    [lambda: mc.Gaussian(0), lambda: mc.Gaussian(-1), lambda: mc.Gaussian(NAN),
-     lambda: mc.Gaussian(INF), lambda: mc.Gaussian("auto"), lambda: mc.Gaussian(()),
-     lambda: mc.Gaussian((1.0, -1.0)), lambda: mc.Gaussian(True), lambda: mc.Gaussian(1e200),
-     lambda: mc.Gaussian(1e-200), lambda: mc.Gaussian(None), lambda: mc.Gaussian([[1.0]]),
-     lambda: mc.Gaussian(metric=[[1.0, 2.0], [2.0, 1.0]]), lambda: mc.Gaussian(metric=[[1, 2]]),
-     lambda: mc.Gaussian(metric=[[1.0, 0.5], [0.0, 1.0]]), lambda: mc.Gaussian(metric=[[NAN]]),
-     lambda: mc.Gaussian((1.0, 2.0), metric=np.eye(2)), lambda: mc.Linear([[-1.0]]),
-     lambda: mc.Polynomial(2.5), lambda: mc.Polynomial(0), lambda: mc.Polynomial(offset=-1),
-     lambda: mc.Polynomial(True), lambda: mc.Matern(0), lambda: mc.Matern(-1.5),
-     lambda: mc.RationalQuadratic(alpha=0), lambda: mc.GeneralizedGaussian(p=2.5),
-     lambda: mc.GeneralizedGaussian(p=1.0, power=2.0), lambda: mc.Wendland(4),
-     lambda: mc.Wendland(dimension=0), lambda: mc.Wendland(1.5), lambda: mc.Periodic(0),
-     lambda: mc.SetPower(0.5), lambda: mc.ProductPower(0.9), lambda: mc.SumPower(0),
-     lambda: mc.CosineDifference(INF), lambda: mc.Scaled(-1, mc.Linear()),
-     lambda: mc.Schoenberg(0, mc.Linear()), lambda: mc.series(mc.Linear(), ()),
-     lambda: mc.series(mc.Linear(), (1.0, -1.0)), lambda: mc.Linear() / 0,
-     lambda: mc.from_function(3), lambda: mc.FeatureKernel("f"), lambda: mc.Linear().map(3),
-     lambda: mc.Linear().weighted(None), lambda: mc.Linear().on(), lambda: mc.Linear().on(-1),
-     lambda: mc.Linear().on("a", 1), lambda: mc.Linear().on("a", "a"), lambda: mc.Linear().on(0.5),
-     lambda: mc.Linear().on(True), lambda: mc.Gaussian().replace(width=1.0),
-     lambda: mc.Gaussian().replace(scale__x=1.0), lambda: mc.Gaussian().replace(scale=-1.0)],
-)  # fmt: skip
+    [
+        lambda: mc.Gaussian(0),
+        lambda: mc.Gaussian(-1),
+        lambda: mc.Gaussian(NAN),
+        lambda: mc.Gaussian(INF),
+        lambda: mc.Gaussian("auto"),
+        lambda: mc.Gaussian(()),
+        lambda: mc.Gaussian((1.0, -1.0)),
+        lambda: mc.Gaussian(True),
+        lambda: mc.Gaussian(1e200),
+        lambda: mc.Gaussian(1e-200),
+        lambda: mc.Gaussian(None),
+        lambda: mc.Gaussian([[1.0]]),
+        lambda: mc.Gaussian(metric=[[1.0, 2.0], [2.0, 1.0]]),
+        lambda: mc.Gaussian(metric=[[1, 2]]),
+        lambda: mc.Gaussian(metric=[[1.0, 0.5], [0.0, 1.0]]),
+        lambda: mc.Gaussian(metric=[[NAN]]),
+        lambda: mc.Gaussian((1.0, 2.0), metric=np.eye(2)),
+        lambda: mc.Linear([[-1.0]]),
+        lambda: mc.Polynomial(2.5),
+        lambda: mc.Polynomial(0),
+        lambda: mc.Polynomial(offset=-1),
+        lambda: mc.Polynomial(True),
+        lambda: mc.Matern(0),
+        lambda: mc.Matern(-1.5),
+        lambda: mc.RationalQuadratic(alpha=0),
+        lambda: mc.GeneralizedGaussian(p=2.5),
+        lambda: mc.GeneralizedGaussian(p=1.0, power=2.0),
+        lambda: mc.Wendland(4),
+        lambda: mc.Wendland(dimension=0),
+        lambda: mc.Wendland(1.5),
+        lambda: mc.Periodic(0),
+        lambda: mc.SetPower(0.5),
+        lambda: mc.ProductPower(0.9),
+        lambda: mc.SumPower(0),
+        lambda: mc.CosineDifference(INF),
+        lambda: mc.Scaled(-1, mc.Linear()),
+        lambda: mc.Schoenberg(0, mc.Linear()),
+        lambda: mc.series(mc.Linear(), ()),
+        lambda: mc.series(mc.Linear(), (1.0, -1.0)),
+        lambda: mc.Linear() / 0,
+        lambda: mc.from_function(3),
+        lambda: mc.FeatureKernel("f"),
+        lambda: mc.Linear().map(3),
+        lambda: mc.Linear().weighted(None),
+        lambda: mc.Linear().on(),
+        lambda: mc.Linear().on(-1),
+        lambda: mc.Linear().on("a", 1),
+        lambda: mc.Linear().on("a", "a"),
+        lambda: mc.Linear().on(0.5),
+        lambda: mc.Linear().on(True),
+        lambda: mc.Gaussian().replace(width=1.0),
+        lambda: mc.Gaussian().replace(scale__x=1.0),
+        lambda: mc.Gaussian().replace(scale=-1.0),
+    ],
+)
 def test_parameters_that_make_no_kernel(make):
     with pytest.raises(InvalidParameter) as caught:
         make()
@@ -203,7 +258,9 @@ def test_operators_reject_what_does_not_fit():
     with pytest.raises(InvalidInput):
         A.solve([1.0, NAN])
     with pytest.raises(BudgetExceeded, match="blocked"):
-        mc.operator(mc.Gaussian(), np.zeros((100, 1)), plan=mc.Plan(method="dense", memory=1000))
+        mc.operator(
+            mc.Gaussian(), np.zeros((100, 1)), plan=mc.Plan(method="dense", memory=1000)
+        )
     with pytest.raises(InvalidParameter):
         mc.operator(mc.Gaussian(), GOOD, plan="fast")
     with pytest.raises(MercerError):
@@ -222,10 +279,19 @@ def test_functions_that_misbehave():
     ):
         with pytest.raises(MercerError):
             mc.from_function(function)(GOOD)
-    for function in (lambda A, B: np.ones(3), lambda A, B: 1.0, lambda A, B: np.full((2, 2), NAN)):
+    for function in (
+        lambda A, B: np.ones(3),
+        lambda A, B: 1.0,
+        lambda A, B: np.full((2, 2), NAN),
+    ):
         with pytest.raises(MercerError):
             mc.from_function(function, vectorized=True)(GOOD)
-    for function in (lambda x: [NAN], lambda x: ["a"], lambda x: [1.0] * int(x[0]), lambda x: [[1.0]]):
+    for function in (
+        lambda x: [NAN],
+        lambda x: ["a"],
+        lambda x: [1.0] * int(x[0]),
+        lambda x: [[1.0]],
+    ):
         with pytest.raises(MercerError):
             mc.FeatureKernel(function)(GOOD)
     for function in (lambda x: NAN, lambda x: [1.0, 2.0], lambda x: "a"):

@@ -34,7 +34,7 @@ def matern(nu):
 
 
 KERNELS = {
-    "gaussian": (lambda s: mc.Gaussian(s), lambda g, s: np.exp(-(l2(g, s) ** 2) / 2)),
+    "gaussian": (mc.Gaussian, lambda g, s: np.exp(-(l2(g, s) ** 2) / 2)),
     "scales": (
         lambda s: mc.Gaussian((s, 2 * s, s / 2)),
         lambda g, s: np.exp(-(l2(g / np.array([1, 2, 0.5]), s) ** 2) / 2),
@@ -43,9 +43,9 @@ KERNELS = {
         lambda s: mc.Gaussian(s, [[4.0, 0, 0], [0, 1.0, 0], [0, 0, 0.25]]),
         lambda g, s: np.exp(-(l2(g * np.array([2, 1, 0.5]), s) ** 2) / 2),
     ),
-    "exponential": (lambda s: mc.Exponential(s), lambda g, s: np.exp(-l2(g, s))),
+    "exponential": (mc.Exponential, lambda g, s: np.exp(-l2(g, s))),
     "laplacian": (
-        lambda s: mc.Laplacian(s), lambda g, s: np.exp(-np.abs(g).sum(axis=-1) / s)
+        mc.Laplacian, lambda g, s: np.exp(-np.abs(g).sum(axis=-1) / s)
     ),
     "matern32": (
         lambda s: mc.Matern(1.5, s),
@@ -93,7 +93,9 @@ def family(request):
 @pytest.mark.parametrize("place", [cluster, two_clusters], ids=["one", "two"])
 @pytest.mark.parametrize("scale", [0.1, 1e-3])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_a_cluster_far_away_keeps_its_values_and_its_eigenvalues(rng, family, place, scale, form):
+def test_a_cluster_far_away_keeps_its_values_and_its_eigenvalues(
+    rng, family, place, scale, form
+):
     make, formula = family
     kernel, X = make(scale), place(rng)
     exact = formula(wide(X, X), scale)
@@ -131,7 +133,9 @@ def test_a_cluster_in_float32(rng, family, offset):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_many_points_in_two_clusters(rng, dtype, form):
     # Blocks of the matrix see one cluster or both: the way of computing must not show.
-    X = np.concatenate([1e4 + rng.normal(size=(150, 2)), rng.normal(size=(150, 2))]).astype(dtype)
+    X = np.concatenate([1e4 + rng.normal(size=(150, 2)), rng.normal(size=(150, 2))]).astype(
+        dtype
+    )
     exact = np.exp(-(wide(X, X) ** 2).sum(axis=-1) / 2)
     K = mc.Gaussian()(form(X))
     limit = 2.0**-40 if dtype == np.float64 else 2.0**-15
@@ -152,5 +156,9 @@ def test_two_points_nearly_equal(pair):
     for kernel in (mc.Exponential(1e-8), mc.Laplacian(1e-8), mc.Matern(1.5, 1e-8)):
         X = np.array(pair)[:, None]
         gap = abs(float(np.longdouble(pair[1]) - np.longdouble(pair[0]))) * 1e8
-        exact = (1 + 3**0.5 * gap) * np.exp(-(3**0.5) * gap) if "matern" in str(kernel) else np.exp(-gap)
+        exact = (
+            (1 + 3**0.5 * gap) * np.exp(-(3**0.5) * gap)
+            if "matern" in str(kernel)
+            else np.exp(-gap)
+        )
         assert abs(kernel(X)[0, 1] - exact) <= 1e-12

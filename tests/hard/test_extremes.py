@@ -1,4 +1,4 @@
-"""Scales, coordinates and shapes at the ends of what there is: right, or an error; never NaN."""
+"""Scales, coordinates and shapes at their ends: right values or an error; never NaN."""
 
 import numpy as np
 import pytest
@@ -10,22 +10,44 @@ from mercer.loops.tiles import COLUMNS, ROWS
 from mercer.testing import check_kernel
 
 UNIT = [
-    mc.Gaussian(0.3), mc.Gaussian((0.5, 1.0, 2.0)), mc.Gaussian(metric=np.diag([1.0, 2.0, 0.0])),
-    mc.Exponential(0.3), mc.Matern(0.5), mc.Matern(1.5), mc.Matern(2.5), mc.Matern(0.9),
-    mc.RationalQuadratic(0.7, 2.0), mc.Wendland(0), mc.Wendland(2, 3.0), mc.Laplacian(2.0),
-    mc.GeneralizedGaussian(1.0, 1.5, 1.0), mc.Periodic(0.7), mc.Tanimoto(), mc.White(), mc.Delta(),
-    mc.Bias(), mc.Gaussian() * mc.Matern(), mc.Gaussian() ** 2, mc.Gaussian() ** 0.3,
-    mc.Linear().normalized(), mc.Polynomial().normalized(), (mc.Gaussian() + mc.Linear()).normalized(),
-    (0.1 * mc.Linear()).exp().normalized(), mc.Schoenberg(0.3, mc.Linear()),
-    mc.Schoenberg(0.3, mc.Polynomial() + mc.Exponential()), mc.Gaussian().on(0, 2),
-]  # fmt: skip
+    mc.Gaussian(0.3),
+    mc.Gaussian((0.5, 1.0, 2.0)),
+    mc.Gaussian(metric=np.diag([1.0, 2.0, 0.0])),
+    mc.Exponential(0.3),
+    mc.Matern(0.5),
+    mc.Matern(1.5),
+    mc.Matern(2.5),
+    mc.Matern(0.9),
+    mc.RationalQuadratic(0.7, 2.0),
+    mc.Wendland(0),
+    mc.Wendland(2, 3.0),
+    mc.Laplacian(2.0),
+    mc.GeneralizedGaussian(1.0, 1.5, 1.0),
+    mc.Periodic(0.7),
+    mc.Tanimoto(),
+    mc.White(),
+    mc.Delta(),
+    mc.Bias(),
+    mc.Gaussian() * mc.Matern(),
+    mc.Gaussian() ** 2,
+    mc.Gaussian() ** 0.3,
+    mc.Linear().normalized(),
+    mc.Polynomial().normalized(),
+    (mc.Gaussian() + mc.Linear()).normalized(),
+    (0.1 * mc.Linear()).exp().normalized(),
+    mc.Schoenberg(0.3, mc.Linear()),
+    mc.Schoenberg(0.3, mc.Polynomial() + mc.Exponential()),
+    mc.Gaussian().on(0, 2),
+]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("kernel", UNIT, ids=str)
 def test_the_diagonal_of_a_unit_kernel_is_exactly_one(rng, kernel, form, dtype):
-    assert "unit" in kernel.proof().facts or "linear" in str(kernel) or "polynomial" in str(kernel)
+    assert (
+        "unit" in kernel.proof().facts or "linear" in str(kernel) or "polynomial" in str(kernel)
+    )
     for count in (1, ROWS - 1, ROWS + 1, COLUMNS + 1):
         for offset in (0.0, 1000.0) if count <= ROWS + 1 else (3.0,):
             X = form((offset + rng.normal(size=(count, 3))).astype(dtype))
@@ -46,18 +68,53 @@ def test_the_diagonal_of_a_unit_kernel_on_counts_is_exactly_one(rng, kernel):
 
 
 SMOOTH = [
-    mc.Linear(), mc.Polynomial(), mc.Polynomial(40), mc.Cosine(), mc.Tanimoto(), mc.Gaussian(),
-    mc.Gaussian((1.0, 2.0)), mc.Gaussian(metric=[[2.0, 0.5], [0.5, 1.0]]), mc.Exponential(),
-    mc.Matern(0.5), mc.Matern(1.5), mc.Matern(2.5), mc.Matern(0.7), mc.Matern(5.0),
-    mc.RationalQuadratic(), mc.RationalQuadratic(alpha=1e-3), mc.RationalQuadratic(alpha=1e6),
-    mc.Wendland(0), mc.Wendland(1), mc.Wendland(3), mc.Laplacian(), mc.Laplacian((1.0, 2.0)),
-    mc.GeneralizedGaussian(), mc.GeneralizedGaussian(1.0, 1.0, 0.5), mc.Periodic(), mc.White(),
-    mc.Bias(), mc.Linear().normalized(), mc.Linear().exp(), mc.Linear().exp().normalized(),
-    mc.Linear().exp().exp().normalized(), mc.Schoenberg(1.0, mc.Linear()), mc.Gaussian() ** 0.5,
-    mc.series(mc.Linear(), (1.0, 2.0, 3.0)), mc.Linear() + mc.Gaussian(), 1e300 * mc.Gaussian(),
-    1e-300 * mc.Linear(), mc.Linear() * mc.Gaussian(), mc.Linear().on(0) + mc.Matern().on(1),
-]  # fmt: skip
-HISTOGRAMS = [mc.Chi2(), mc.Chi2((1.0, 2.0)), mc.AdditiveChi2(), mc.Intersection(), mc.Tanimoto()]
+    mc.Linear(),
+    mc.Polynomial(),
+    mc.Polynomial(40),
+    mc.Cosine(),
+    mc.Tanimoto(),
+    mc.Gaussian(),
+    mc.Gaussian((1.0, 2.0)),
+    mc.Gaussian(metric=[[2.0, 0.5], [0.5, 1.0]]),
+    mc.Exponential(),
+    mc.Matern(0.5),
+    mc.Matern(1.5),
+    mc.Matern(2.5),
+    mc.Matern(0.7),
+    mc.Matern(5.0),
+    mc.RationalQuadratic(),
+    mc.RationalQuadratic(alpha=1e-3),
+    mc.RationalQuadratic(alpha=1e6),
+    mc.Wendland(0),
+    mc.Wendland(1),
+    mc.Wendland(3),
+    mc.Laplacian(),
+    mc.Laplacian((1.0, 2.0)),
+    mc.GeneralizedGaussian(),
+    mc.GeneralizedGaussian(1.0, 1.0, 0.5),
+    mc.Periodic(),
+    mc.White(),
+    mc.Bias(),
+    mc.Linear().normalized(),
+    mc.Linear().exp(),
+    mc.Linear().exp().normalized(),
+    mc.Linear().exp().exp().normalized(),
+    mc.Schoenberg(1.0, mc.Linear()),
+    mc.Gaussian() ** 0.5,
+    mc.series(mc.Linear(), (1.0, 2.0, 3.0)),
+    mc.Linear() + mc.Gaussian(),
+    1e300 * mc.Gaussian(),
+    1e-300 * mc.Linear(),
+    mc.Linear() * mc.Gaussian(),
+    mc.Linear().on(0) + mc.Matern().on(1),
+]
+HISTOGRAMS = [
+    mc.Chi2(),
+    mc.Chi2((1.0, 2.0)),
+    mc.AdditiveChi2(),
+    mc.Intersection(),
+    mc.Tanimoto(),
+]
 EXTREME = {
     "1e200": [[1e200, 0.0], [2e200, 1e200], [0.0, 0.0], [1e200, 0.0]],
     "the largest": [[1.7e308, 0.0], [-1.7e308, 1.0], [1.7e308, 1.7e308], [-1.7e308, -1e308]],
@@ -78,8 +135,9 @@ def never_a_silent_nan(kernel, X):
     try:
         K, block, own = kernel(X), kernel(X, X.copy()), kernel.diagonal(X)
         far = kernel.distance(X)
-    except MercerError as error:
-        assert len(str(error)) > 40
+    except MercerError:
+        with pytest.raises(MercerError, match=r"overflow|finite|Rescale"):
+            kernel(X)
         return None
     size = np.sqrt(np.abs(own.astype(float)))
     allowed = 1e-4 if K.dtype == np.float32 else 1e-9
@@ -115,12 +173,21 @@ def test_extreme_points_in_float32(kernel, form, size):
 
 @pytest.mark.parametrize(
     "make",
-    [mc.Gaussian, mc.Exponential, mc.Laplacian, mc.RationalQuadratic, mc.GeneralizedGaussian,
-     *(lambda s, nu=nu: mc.Matern(nu, s) for nu in (0.5, 0.7, 1.5, 2.5)),
-     lambda s: mc.Wendland(2, s), lambda s: mc.Periodic(1.0, s), lambda s: mc.Periodic(s, 1.0),
-     lambda s: mc.Polynomial(3, 1.0, s), lambda s: mc.Gaussian((s, 1.0)),
-     lambda s: mc.Gaussian(s, [[2.0, 0.5], [0.5, 1.0]])],
-)  # fmt: skip
+    [
+        mc.Gaussian,
+        mc.Exponential,
+        mc.Laplacian,
+        mc.RationalQuadratic,
+        mc.GeneralizedGaussian,
+        *(lambda s, nu=nu: mc.Matern(nu, s) for nu in (0.5, 0.7, 1.5, 2.5)),
+        lambda s: mc.Wendland(2, s),
+        lambda s: mc.Periodic(1.0, s),
+        lambda s: mc.Periodic(s, 1.0),
+        lambda s: mc.Polynomial(3, 1.0, s),
+        lambda s: mc.Gaussian((s, 1.0)),
+        lambda s: mc.Gaussian(s, [[2.0, 0.5], [0.5, 1.0]]),
+    ],
+)
 @pytest.mark.parametrize("scale", [1e-150, 1e-40, 1e-20, 1e20, 1e40, 1e150])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -137,10 +204,18 @@ def test_extreme_scales(make, scale, dtype, form):
 @pytest.mark.parametrize("width", [1, 2000])
 @pytest.mark.parametrize(
     "kernel",
-    [mc.Linear(), mc.Polynomial(3, scale=30.0), mc.Gaussian(30.0), mc.Laplacian(1500.0),
-     mc.Matern(2.5, 50.0), mc.Cosine(), mc.Tanimoto(), mc.RationalQuadratic(30.0)],
+    [
+        mc.Linear(),
+        mc.Polynomial(3, scale=30.0),
+        mc.Gaussian(30.0),
+        mc.Laplacian(1500.0),
+        mc.Matern(2.5, 50.0),
+        mc.Cosine(),
+        mc.Tanimoto(),
+        mc.RationalQuadratic(30.0),
+    ],
     ids=str,
-)  # fmt: skip
+)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_one_feature_and_two_thousand(rng, kernel, width, dtype):
     X = rng.normal(size=(15, width)).astype(dtype)
@@ -155,8 +230,13 @@ def test_large_sets_do_not_overflow_silently():
     K = mc.SetPower(2).normalized()(sets)
     assert np.isfinite(K).all()
     assert K[2, 3] == pytest.approx(2.0**-15)
-    for kernel in (mc.SetPower(2) ** 3, 2 * mc.SetPower(3), mc.SetPower(2) * mc.SetPower(3),
-                   mc.SetPower(2) + 1, mc.Schoenberg(1.0, mc.SetPower())):  # fmt: skip
+    for kernel in (
+        mc.SetPower(2) ** 3,
+        2 * mc.SetPower(3),
+        mc.SetPower(2) * mc.SetPower(3),
+        mc.SetPower(2) + 1,
+        mc.Schoenberg(1.0, mc.SetPower()),
+    ):
         for other in (kernel, kernel.normalized()):
             with pytest.raises(MercerError, match="overflow"):
                 other(sets)

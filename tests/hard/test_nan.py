@@ -43,7 +43,11 @@ def test_nan_in_the_product_form(rng, dtype, side):
     for tiles in (
         Pairwise(X, Y, DOT, Profile(profiles.GAUSSIAN), norms=norms, product=True),
         SparsePairwise(
-            sp.csr_array(X), sp.csr_array(Y), Profile(profiles.GAUSSIAN), norms=norms, product=True
+            sp.csr_array(X),
+            sp.csr_array(Y),
+            Profile(profiles.GAUSSIAN),
+            norms=norms,
+            product=True,
         ),
     ):
         found = np.isnan(dense(tiles))
@@ -65,5 +69,7 @@ def test_nan_in_sparse_points(rng, kind):
 def test_nan_reaches_the_products(rng, symmetric):
     X = rng.normal(size=(300, 2))
     X[5, 0] = np.nan
-    product = multiply(Pairwise(X, X, DOT, Profile()), np.ones((300, 1)), is_symmetric=symmetric)
+    product = multiply(
+        Pairwise(X, X, DOT, Profile()), np.ones((300, 1)), is_symmetric=symmetric
+    )
     assert np.isnan(product).all()

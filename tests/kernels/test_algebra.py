@@ -7,7 +7,7 @@ import mercer as mc
 from mercer.errors import DomainMismatch, InvalidParameter, NoFeatureMap, NotAKernel, NotSmooth
 from mercer.testing import check_kernel
 
-g, p, l = mc.Gaussian(0.7), mc.Polynomial(2), mc.Linear()  # noqa: E741
+g, p, line = mc.Gaussian(0.7), mc.Polynomial(2), mc.Linear()
 
 
 @pytest.fixture
@@ -16,15 +16,15 @@ def X(rng):
 
 
 def test_the_operators_build_these():
-    assert g + l == mc.Sum(g, l)
-    assert g * l == mc.Product(g, l)
+    assert g + line == mc.Sum(g, line)
+    assert g * line == mc.Product(g, line)
     assert 2 * g == g * 2 == mc.Scaled(2.0, g) == np.float64(2) * g == g * np.int64(2)
     assert g / 4 == mc.Scaled(0.25, g)
     assert g**2 == mc.Power(2, g) == g**2.0 == g ** np.int64(2)
     assert g + 3 == mc.Sum(g, mc.Scaled(3.0, mc.Bias()))
     assert 3 + g == mc.Sum(mc.Scaled(3.0, mc.Bias()), g)
     assert g + 0 == 0 + g == g
-    assert sum([g, l, p]) == mc.Sum(mc.Sum(g, l), p)
+    assert sum([g, line, p]) == mc.Sum(mc.Sum(g, line), p)
     assert g.exp() == mc.Exp(g)
     assert g.normalized() == mc.Normalized(g)
     assert mc.series(g, [1, 2]) == mc.Series((1.0, 2.0), g)
@@ -33,51 +33,66 @@ def test_the_operators_build_these():
 
 @pytest.mark.parametrize("other", ["a", None, [1.0], np.ones(3), object(), 1j])
 def test_kernels_are_combined_with_kernels_and_numbers(other):
-    for operation in (lambda: g + other, lambda: g * other, lambda: other + g, lambda: other * g):
+    for operation in (
+        lambda: g + other,
+        lambda: g * other,
+        lambda: other + g,
+        lambda: other * g,
+    ):
         with pytest.raises(TypeError):
             operation()
 
 
 def test_values(X):
-    G, L = g(X), l(X)
-    np.testing.assert_allclose((g + l)(X), G + L, rtol=1e-15, atol=1e-15)
-    np.testing.assert_allclose((g * l)(X), G * L, rtol=1e-15, atol=1e-15)
-    np.testing.assert_allclose((3 * l)(X), 3 * L, rtol=1e-15)
+    G, L = g(X), line(X)
+    np.testing.assert_allclose((g + line)(X), G + L, rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose((g * line)(X), G * L, rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose((3 * line)(X), 3 * L, rtol=1e-15)
     for n in (1, 2, 3, 5, 8, 13):
         np.testing.assert_allclose((g**n)(X), G**n, rtol=1e-13, atol=0)
         np.testing.assert_allclose((g**n).diagonal(X), 1)
     np.testing.assert_allclose((g**0.3)(X), G**0.3, rtol=1e-13)
-    np.testing.assert_allclose((0 * l)(X), 0)
+    np.testing.assert_allclose((0 * line)(X), 0)
 
 
 def test_values_over_many_tiles(rng):
     X, Y = rng.normal(size=(300, 2)), rng.normal(size=(1300, 2))
-    G, L = g(X, Y), l(X, Y)
-    np.testing.assert_allclose((g * l + 2 * g**2)(X, Y), G * L + 2 * G**2, rtol=1e-13, atol=1e-13)
-    K = (g * l + 2 * g**2)(Y)
+    G, L = g(X, Y), line(X, Y)
+    np.testing.assert_allclose(
+        (g * line + 2 * g**2)(X, Y), G * L + 2 * G**2, rtol=1e-13, atol=1e-13
+    )
+    K = (g * line + 2 * g**2)(Y)
     np.testing.assert_array_equal(K, K.T)
 
 
 def test_types_of_mixed_precision(X):
     single = X.astype(np.float32)
-    for kernel in (g + l, g * l, 2 * g, g**2, g**0.5, g + 1):
+    for kernel in (g + line, g * line, 2 * g, g**2, g**0.5, g + 1):
         assert kernel(single).dtype == kernel.diagonal(single).dtype
-    assert (g + l)(single).dtype == np.float32
+    assert (g + line)(single).dtype == np.float32
     assert (2 * g)(single).dtype == np.float32
     assert (g**0.5)(single).dtype == np.float32
 
 
 def test_features(X):
-    for kernel in (l + p, l * p, 3 * l, l**3, (l + 1) ** 2, mc.series(l, (1.0, 0.0, 2.0)), 0 * l):
+    for kernel in (
+        line + p,
+        line * p,
+        3 * line,
+        line**3,
+        (line + 1) ** 2,
+        mc.series(line, (1.0, 0.0, 2.0)),
+        0 * line,
+    ):
         phi = kernel.features(X)
         np.testing.assert_allclose(phi @ phi.T, kernel(X), rtol=1e-10, atol=1e-10)
-    for kernel in (l + g, l * g, g**2, 2 * g, g**0.5):
+    for kernel in (line + g, line * g, g**2, 2 * g, g**0.5):
         with pytest.raises(NoFeatureMap, match="embed"):
             kernel.features(X)
 
 
 def test_slopes(X):
-    smooth = mc.Gaussian((0.5, 1.0, 2.0)) * l + 2 * mc.RationalQuadratic() ** 3 + p**1
+    smooth = mc.Gaussian((0.5, 1.0, 2.0)) * line + 2 * mc.RationalQuadratic() ** 3 + p**1
     report = check_kernel(smooth, X[:6])
     assert not {law for law in report.skipped if "slope" in law}
     names = set(smooth.parameter_gradient(X))
@@ -85,24 +100,35 @@ def test_slopes(X):
         "left__left__left__scale", "left__right__weight", "left__right__kernel__kernel__scale",
         "left__right__kernel__kernel__alpha", "right__kernel__offset", "right__kernel__scale",
     }  # fmt: skip
-    for rough in (l + mc.Exponential(), l * mc.Exponential(), 2 * mc.Laplacian(), mc.Laplacian() ** 2):
+    for rough in (
+        line + mc.Exponential(),
+        line * mc.Exponential(),
+        2 * mc.Laplacian(),
+        mc.Laplacian() ** 2,
+    ):
         with pytest.raises(NotSmooth):
             rough.gradient(X)
 
 
 def test_parameters_are_named_and_replaced():
-    kernel = 2 * g + l * p
+    kernel = 2 * g + line * p
     assert kernel.parameters() == {
         "left__weight": 2.0, "left__kernel__scale": 0.7, "left__kernel__metric": None,
         "right__left__metric": None, "right__right__degree": 2, "right__right__offset": 1.0,
         "right__right__scale": 1.0,
     }  # fmt: skip
     assert kernel.replace(left__kernel__scale=3, right__right__degree=5) == (
-        2 * mc.Gaussian(3.0) + l * mc.Polynomial(5)
+        2 * mc.Gaussian(3.0) + line * mc.Polynomial(5)
     )
-    assert kernel.replace(left=g) == g + l * p
-    assert kernel.replace(left=g, left__scale=2.0) == mc.Gaussian(2.0) + l * p
-    for wrong in ("scale", "left__scale", "middle", "left__kernel__width", "right__right__scale__x"):
+    assert kernel.replace(left=g) == g + line * p
+    assert kernel.replace(left=g, left__scale=2.0) == mc.Gaussian(2.0) + line * p
+    for wrong in (
+        "scale",
+        "left__scale",
+        "middle",
+        "left__kernel__width",
+        "right__right__scale__x",
+    ):
         with pytest.raises(InvalidParameter, match="no parameter"):
             kernel.replace(**{wrong: 1.0})
     with pytest.raises(NotAKernel):
@@ -113,7 +139,7 @@ def test_powers():
     assert (mc.Linear() ** 3).exponent == 3
     for exponent in (0.5, 0, -1, -2, 2.5, float("nan"), float("inf"), True, "2", None, 1j):
         with pytest.raises(NotAKernel, match="not a kernel in general") as caught:
-            l**exponent
+            line**exponent
         assert "whole powers" in str(caught.value)
     for exponent in (0.5, 2.5, 1e-3):
         (g**exponent).proof().check()
@@ -124,14 +150,15 @@ def test_powers():
 
 def test_what_a_square_root_would_do(X):
     # (x'y)^2 has the root |x'y|, which is no kernel: the reason for the error above.
-    assert np.linalg.eigvalsh(np.abs(l(X)))[0] < -0.1
+    assert np.linalg.eigvalsh(np.abs(line(X)))[0] < -0.1
 
 
 @pytest.mark.parametrize(
     ("attempt", "words"),
     [
-        (lambda: g - l, "cone"), (lambda: 1 - g, "diagonal"), (lambda: -g, "diagonal"),
-        (lambda: -2 * g, "diagonal"), (lambda: g / l, "normalized"), (lambda: 1 / g, "series"),
+        (lambda: g - line, "cone"), (lambda: 1 - g, "diagonal"), (lambda: -g, "diagonal"),
+        (lambda: -2 * g, "diagonal"), (lambda: g / line, "normalized"),
+        (lambda: 1 / g, "series"),
         (lambda: g / -2, "diagonal"), (lambda: g + -2, "diagonal"), (lambda: g - 0, "cone"),
     ],
 )  # fmt: skip
@@ -141,7 +168,7 @@ def test_messages_say_why_and_what_to_do(attempt, words):
 
 
 def test_differences_can_be_indefinite(X):
-    assert np.linalg.eigvalsh(g(X) - l(X))[0] < -0.1
+    assert np.linalg.eigvalsh(g(X) - line(X))[0] < -0.1
 
 
 def test_domains_are_combined():
@@ -154,12 +181,12 @@ def test_domains_are_combined():
 
 
 def test_deep_expressions(X):
-    kernel = l
+    kernel = line
     for _ in range(40):
         kernel = 0.5 * kernel + g
     assert mc.kernel(str(kernel)) == kernel
     check = kernel(X[:5])
-    exact = l(X[:5])
+    exact = line(X[:5])
     for _ in range(40):
         exact = 0.5 * exact + g(X[:5])
     np.testing.assert_allclose(check, exact, rtol=1e-12)

@@ -37,7 +37,9 @@ def test_where_the_product_form_is_allowed_it_is_exact_enough(rng, dtype, width,
     slope = 0.5
     if not product_is_safe((squares, squares), width, slope, np.dtype(dtype)):
         return
-    tiles = Pairwise(X, X, DOT, Profile(profiles.GAUSSIAN, slope), norms=(squares,) * 2, product=True)
+    tiles = Pairwise(
+        X, X, DOT, Profile(profiles.GAUSSIAN, slope), norms=(squares,) * 2, product=True
+    )
     gaps = X.astype(np.longdouble)[:, None] - X.astype(np.longdouble)[None]
     exact = np.exp(-slope * (gaps**2).sum(axis=-1))
     assert np.abs(dense(tiles) - exact).max() <= LIMIT[dtype]
@@ -51,7 +53,13 @@ def test_the_product_form_is_not_refused_without_need():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_product_form_is_refused(dtype):
-    for slope, largest in ((0.5, 1e12), (np.inf, 1.0), (1e20, 1.0), (0.5, np.inf), (0.5, np.nan)):
+    for slope, largest in (
+        (0.5, 1e12),
+        (np.inf, 1.0),
+        (1e20, 1.0),
+        (0.5, np.inf),
+        (0.5, np.nan),
+    ):
         squares = np.array([0.0, largest])
         assert product_is_safe((squares, squares), 3, slope, np.dtype(dtype)) is False
         assert product_is_safe((squares, np.zeros(1)), 3, slope, np.dtype(dtype)) is False

@@ -6,7 +6,18 @@ import pytest
 from mercer.loops import DOT, Blocks, Pairwise, Profile, Stored, dense, multiply, product
 from mercer.loops.tiles import COLUMNS, ROWS
 
-SIZES = [1, 2, 5, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS + 3, COLUMNS - 1, COLUMNS + 1, 33 * ROWS + 7]
+SIZES = [
+    1,
+    2,
+    5,
+    ROWS - 1,
+    ROWS,
+    ROWS + 1,
+    2 * ROWS + 3,
+    COLUMNS - 1,
+    COLUMNS + 1,
+    33 * ROWS + 7,
+]
 
 
 def bound(K, V, dtype):

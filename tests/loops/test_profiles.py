@@ -70,7 +70,11 @@ def test_no_profile_hides_a_nan_in_the_norms(kind, dtype):
 def test_what_is_infinitely_far_is_unlike(kind, dtype):
     # A square of a distance overflows, in float32 already for coordinates of 1e20.
     far = np.array([np.inf, np.finfo(dtype).max, 0.0], dtype)
-    assert run(kind, far, p=1.0, q=1.0 if kind != profiles.MATERN52 else 1 / 3).tolist() == [0, 0, 1]
+    assert run(kind, far, p=1.0, q=1.0 if kind != profiles.MATERN52 else 1 / 3).tolist() == [
+        0,
+        0,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

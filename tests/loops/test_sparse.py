@@ -31,7 +31,9 @@ def test_scratch_is_left_clean(rng):
 def test_two_sparse_matrices_of_different_widths_share_a_thread(rng):
     X = sp.random_array((200, 40), density=0.3, rng=rng, format="csr")
     both = Combined(
-        SparsePairwise(X, X, Profile()), SparsePairwise(X[:, :7], X[:, :7], Profile()), np.multiply
+        SparsePairwise(X, X, Profile()),
+        SparsePairwise(X[:, :7], X[:, :7], Profile()),
+        np.multiply,
     )
     exact = (X @ X.T).toarray() * (X[:, :7] @ X[:, :7].T).toarray()
     np.testing.assert_allclose(dense(both, threads=2), exact, atol=1e-13)
@@ -40,5 +42,7 @@ def test_two_sparse_matrices_of_different_widths_share_a_thread(rng):
 def test_sparse_and_dense_in_one_pass(rng):
     X = sp.random_array((200, 40), density=0.3, rng=rng, format="csr", dtype=np.float32)
     Z = X.toarray()
-    both = Combined(SparsePairwise(X, X, Profile()), Pairwise(Z, Z, DOT, Profile()), np.subtract)
+    both = Combined(
+        SparsePairwise(X, X, Profile()), Pairwise(Z, Z, DOT, Profile()), np.subtract
+    )
     assert np.abs(dense(both)).max() <= 1e-5

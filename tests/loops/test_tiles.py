@@ -62,7 +62,9 @@ def test_combinations_work_tile_by_tile(rng, threads):
     left, right = (rng.normal(size=shape) for _ in range(2))
 
     def add_places(tile, rows, columns):
-        tile += np.arange(rows.start, rows.stop)[:, None] * np.arange(columns.start, columns.stop)
+        tile += np.arange(rows.start, rows.stop)[:, None] * np.arange(
+            columns.start, columns.stop
+        )
 
     both = Applied(Combined(Stored(left), Stored(right), np.multiply), add_places)
     wanted = left * right + np.outer(*map(np.arange, shape))
@@ -143,7 +145,10 @@ def test_small_work_takes_one_thread():
 
 def test_scratch_is_lent_again():
     work = Workspace()
-    with work.tile((4, 4), np.dtype(float)) as first, work.tile((4, 4), np.dtype(float)) as second:
+    with (
+        work.tile((4, 4), np.dtype(float)) as first,
+        work.tile((4, 4), np.dtype(float)) as second,
+    ):
         assert not np.shares_memory(first, second)
     with work.tile((2, 2), np.dtype(np.float32)) as again:
         assert np.shares_memory(again, first) or np.shares_memory(again, second)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from mercer.loops import profiles
+from mercer.loops.tiles import COLUMNS as TILE_COLUMNS
+from mercer.loops.tiles import ROWS as TILE_ROWS
 from mercer.loops.vector import ROWS, sparse_wide, wide
 
 DTYPES = [np.float64, np.float32]
@@ -74,9 +76,7 @@ def test_exp_does_not_decrease(rng, dtype):
 
 @pytest.mark.parametrize("dtype", [np.dtype(dtype) for dtype in DTYPES])
 def test_tiles_are_made_of_whole_register_tiles(dtype):
-    from mercer.loops import tiles
-
-    assert tiles.ROWS % ROWS == 0
-    assert tiles.COLUMNS % wide(dtype) == 0
+    assert TILE_ROWS % ROWS == 0
+    assert TILE_COLUMNS % wide(dtype) == 0
     assert 9216 % wide(dtype) == 0
     assert sparse_wide(dtype) * dtype.itemsize in {128, 256, 512}

@@ -30,13 +30,18 @@ TERMS = {
     DOT: lambda x, y: x * y,
     SQUARED: lambda x, y: (x - y) ** 2,
     MANHATTAN: lambda x, y: abs(x - y),
-    MINIMUM: lambda x, y: np.minimum(x, y),
-    CHI2: lambda x, y: np.divide((x - y) ** 2, x + y, out=np.zeros_like(x + y), where=x + y != 0),
+    MINIMUM: np.minimum,
+    CHI2: lambda x, y: np.divide(
+        (x - y) ** 2, x + y, out=np.zeros_like(x + y), where=x + y != 0
+    ),
 }
 FORMULAS = {
     "raw": (Profile(), lambda s, a, b: s),
     "gaussian": (Profile(profiles.GAUSSIAN, 0.7), lambda s, a, b: np.exp(-0.7 * s)),
-    "exponential": (Profile(profiles.EXPONENTIAL, 0.7), lambda s, a, b: np.exp(-0.7 * np.sqrt(s))),
+    "exponential": (
+        Profile(profiles.EXPONENTIAL, 0.7),
+        lambda s, a, b: np.exp(-0.7 * np.sqrt(s)),
+    ),
     "matern32": (
         Profile(profiles.MATERN32, 0.7),
         lambda s, a, b: (1 + 0.7 * np.sqrt(s)) * np.exp(-0.7 * np.sqrt(s)),
@@ -46,12 +51,13 @@ FORMULAS = {
         lambda s, a, b: (1 + 0.7 * np.sqrt(s) + 0.49 * s / 3) * np.exp(-0.7 * np.sqrt(s)),
     ),
     "polynomial": (
-        Profile(profiles.POLYNOMIAL, 0.5, 1.25, 3), lambda s, a, b: (0.5 * s + 1.25) ** 3
+        Profile(profiles.POLYNOMIAL, 0.5, 1.25, 3),
+        lambda s, a, b: (0.5 * s + 1.25) ** 3,
     ),
     "exp": (Profile(profiles.EXP_DOT, 0.25, -0.5), lambda s, a, b: np.exp(0.25 * s - 0.5)),
     "tanimoto": (Profile(profiles.TANIMOTO), lambda s, a, b: s / (a + b - s)),
     "cosine": (Profile(profiles.COSINE), lambda s, a, b: s * a * b),
-}  # fmt: skip
+}
 
 
 def plain(operation, X, Y):
@@ -79,10 +85,24 @@ def close(found, exact, width, dtype):
 def sizes(dtype):
     w = wide(np.dtype(dtype))
     return [
-        (1, 1), (1, w), (2, w - 1), (3, w + 1), (7, 2 * w), (8, PANELS * w - 1), (9, PANELS * w + 1),
-        (ROWS - 1, 50), (ROWS, 48), (ROWS + 1, 97), (2 * ROWS + 5, 3), (3, COLUMNS - 1),
-        (4, COLUMNS), (5, COLUMNS + 1), (2, DIRECT - 1), (1, DIRECT + 1), (ROWS + 1, COLUMNS + 1),
-    ]  # fmt: skip
+        (1, 1),
+        (1, w),
+        (2, w - 1),
+        (3, w + 1),
+        (7, 2 * w),
+        (8, PANELS * w - 1),
+        (9, PANELS * w + 1),
+        (ROWS - 1, 50),
+        (ROWS, 48),
+        (ROWS + 1, 97),
+        (2 * ROWS + 5, 3),
+        (3, COLUMNS - 1),
+        (4, COLUMNS),
+        (5, COLUMNS + 1),
+        (2, DIRECT - 1),
+        (1, DIRECT + 1),
+        (ROWS + 1, COLUMNS + 1),
+    ]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -92,7 +112,10 @@ def test_a_double_loop_in_python(rng, operation, dtype):
     found = dense(Pairwise(X, Y, operation, Profile()))
     for i, x in enumerate(X.astype(float)):
         for j, y in enumerate(Y.astype(float)):
-            terms = (TERMS[operation](*map(np.atleast_1d, pair))[0] for pair in zip(x, y, strict=True))
+            terms = (
+                TERMS[operation](*map(np.atleast_1d, pair))[0]
+                for pair in zip(x, y, strict=True)
+            )
             assert math.isclose(found[i, j], math.fsum(terms), rel_tol=6 * np.finfo(dtype).eps)
 
 

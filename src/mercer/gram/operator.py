@@ -148,9 +148,18 @@ class Operator(LinearOperator):  # type: ignore[misc]
         return solution
 
     def _iterate(self, b: Array, shift: float) -> Array:
-        shifted = LinearOperator(
-            self.shape, matvec=lambda v: self @ v + shift * v, dtype=np.float64
-        )
+        def apply(v: Array) -> Array:
+            image: Array = self @ v + shift * v
+            curvature = float(v.ravel() @ image.ravel())
+            if not curvature > 0:
+                raise NotPositiveDefinite(
+                    f"conjugate gradients met a direction of curvature {curvature:.2e}: "
+                    f"K + {shift:g} I is not positive definite, or too close to singular.\n"
+                    "Raise the shift."
+                )
+            return image
+
+        shifted = LinearOperator(self.shape, matvec=apply, dtype=np.float64)
         columns = []
         for column in b.reshape(len(b), -1).T:
             solution, failure = cg(shifted, column, rtol=self.plan_.tolerance, atol=0.0)

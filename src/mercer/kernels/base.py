@@ -202,6 +202,8 @@ class Kernel(ABC):
                 f"points, the first at row {bad[0]}.\nRescale the data or the parameters, or "
                 "use k.normalized()."
             )
+        for child in self.children():  # one may overflow where the whole does not
+            child.check_finite(A)
 
     # Proof and properties
 

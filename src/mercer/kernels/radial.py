@@ -342,8 +342,8 @@ class Matern(Radial):
 
 
 LARGE_ORDER, LIMIT_ORDER = 200.0, 2.0**44
-"""The orders from which on four terms of Debye's expansion, and the limit of infinite order, are
-right to 2^-40."""
+"""The orders from which on four terms of Debye's expansion, and the limit of infinite order,
+are right to 2^-40."""
 
 
 def _by_recurrence(t: Array, nu: float) -> Array:
@@ -386,7 +386,9 @@ def _debye(t: Array, nu: float) -> Array:
     )
     series = sum((-1 / nu) ** n * term for n, term in enumerate(terms, 1))
     stirling = 1 / (12 * nu) - 1 / (360 * nu**3)
-    values: Array = np.exp(-nu * (h - np.log1p(h / 2)) - np.log(w) / 2 + np.log1p(series) - stirling)
+    values: Array = np.exp(
+        -nu * (h - np.log1p(h / 2)) - np.log(w) / 2 + np.log1p(series) - stirling
+    )
     return values
 
 

@@ -186,7 +186,9 @@ class _Reader:
             hint = f"; did you mean {close[0]}?" if close else f". Known: {', '.join(LEAVES)}"
             raise self.wrong(node, f"no kernel is called {name!r}{hint}")
         positional = [self.value(argument) for argument in args]
-        named = {k.arg: self.value(k.value) for k in keywords if k.arg is not None}
+        if any(keyword.arg is None for keyword in keywords):
+            raise self.wrong(node, "parameters are written out, name=value")
+        named = {str(keyword.arg): self.value(keyword.value) for keyword in keywords}
         return self.apply(node, lambda: LEAVES[name](*positional, **named))
 
     def value(self, node: ast.expr) -> Any:

@@ -102,12 +102,12 @@ def agree(
         limit = float(np.broadcast_to(allowed, off.shape)[at])
         raise BrokenLaw(
             f"{meaning}\nRow {rows[at[0]]} and row {columns[at[1]]} of the points: found "
-            f"{found[at]:.17g}, not {wanted[at]:.17g}; they differ by {off[at]:.3g}, and rounding "
-            f"explains {limit:.3g}. {int(wrong.sum())} of {wrong.size} values are wrong."
+            f"{found[at]:.17g}, not {wanted[at]:.17g}; they differ by {off[at]:.3g}, and "
+            f"rounding explains {limit:.3g}. {int(wrong.sum())} of {wrong.size} are wrong."
         )
 
 
-def finite(case: Case) -> None:
+def _finite(case: Case) -> None:
     matrix = case.matrix
     if not np.isfinite(matrix).all():
         i, j = np.argwhere(~np.isfinite(matrix))[0]
@@ -117,7 +117,7 @@ def finite(case: Case) -> None:
         )
 
 
-def symmetric(case: Case) -> None:
+def _symmetric(case: Case) -> None:
     matrix = case.matrix
     wrong = matrix != matrix.T
     if wrong.any():
@@ -135,7 +135,7 @@ def symmetric(case: Case) -> None:
         case.compare(case.kernel(A, B), half, rest, case.kernel(B, A).T, meaning)
 
 
-def positive_semidefinite(case: Case) -> None:
+def _positive_semidefinite(case: Case) -> None:
     own = np.diag(case.matrix).astype(float)
     if own.min() < 0:
         raise BrokenLaw(
@@ -159,13 +159,13 @@ def positive_semidefinite(case: Case) -> None:
         largest = np.argsort(-np.abs(vectors[:, 0]))[:5]
         shown = ", ".join(f"{weights[i]:.3g} on row {at[i]}" for i in largest)
         raise BrokenLaw(
-            f"the matrix of k(x, y) / sqrt(k(x, x) k(y, y)) has the eigenvalue {values[0]:.6g}, "
+            f"the matrix of k(x, y) / sqrt(k(x, x) k(y, y)) has an eigenvalue {values[0]:.6g}, "
             f"and rounding explains {-allowed:.2g}: k is not positive definite.\nThe weights "
             f"{shown}{', ...' if len(at) > 5 else ''} give sum c_i c_j k(x_i, x_j) < 0."
         )
 
 
-def cauchy_schwarz(case: Case) -> None:
+def _cauchy_schwarz(case: Case) -> None:
     everyone = np.arange(len(case.points))
     bound = np.outer(case.size, case.size)
     meaning = "|k(x, y)| is larger than sqrt(k(x, x) k(y, y)) allows (Cauchy-Schwarz)."
@@ -173,17 +173,24 @@ def cauchy_schwarz(case: Case) -> None:
     case.compare(over, everyone, everyone, bound, meaning, factor=3)
 
 
-def diagonal(case: Case) -> None:
+def _diagonal(case: Case) -> None:
     everyone = np.arange(len(case.points))
     own = case.kernel.diagonal(case.points)
     meaning = "k.diagonal(X) is not the diagonal of k(X)."
     if own.shape != everyone.shape:
         raise BrokenLaw(f"{meaning}\nThe shape is {own.shape}, not {everyone.shape}.")
     allowed = 2 * (case.error * case.size**2 + np.finfo(case.matrix.dtype).tiny)
-    agree(own[:, None], np.diag(case.matrix)[:, None], allowed[:, None], meaning, everyone, everyone)
+    agree(
+        own[:, None],
+        np.diag(case.matrix)[:, None],
+        allowed[:, None],
+        meaning,
+        everyone,
+        everyone,
+    )
 
 
-def unit(case: Case) -> None:
+def _unit(case: Case) -> None:
     if "unit" not in case.kernel.proof().facts:
         raise NotApplicable("k(x, x) need not be 1")
     for name, own in (
@@ -193,11 +200,11 @@ def unit(case: Case) -> None:
         if not (own == 1).all():
             at = int(np.argmax(own != 1))
             raise BrokenLaw(
-                f"k(x, x) = 1 is proved, and {name} has {own[at]!r} on its diagonal, in row {at}."
+                f"k(x, x) = 1 is proved, and {name} has {own[at]!r} on its diagonal (row {at})."
             )
 
 
-def nonnegative(case: Case) -> None:
+def _nonnegative(case: Case) -> None:
     if "nonnegative" not in case.kernel.proof().facts:
         raise NotApplicable("k(x, y) may be negative")
     everyone = np.arange(len(case.points))
@@ -205,14 +212,14 @@ def nonnegative(case: Case) -> None:
     case.compare(case.matrix, everyone, everyone, np.abs(case.matrix), meaning)
 
 
-def copies(case: Case) -> None:
+def _copies(case: Case) -> None:
     everyone = np.arange(len(case.points))
     again = case.points[everyone]
     meaning = "k(X) and k(X, Y) differ, where Y is a copy of X."
     case.compare(case.kernel(case.points, again), everyone, everyone, case.matrix, meaning)
 
 
-def rows(case: Case) -> None:
+def _rows(case: Case) -> None:
     everyone = np.arange(len(case.points))
     turned = np.random.default_rng(0).permutation(everyone)
     meaning = "The rows of X were permuted, and k(X) is not permuted in the same way."
@@ -226,7 +233,7 @@ def rows(case: Case) -> None:
         case.compare(corner, front, back, case.matrix[:half, half:], meaning)
 
 
-def equal_points(case: Case) -> None:
+def _equal_points(case: Case) -> None:
     (labels,) = case.points.identify()
     _, first, place = np.unique(labels, return_index=True, return_inverse=True)
     if len(first) == len(labels):
@@ -237,7 +244,7 @@ def equal_points(case: Case) -> None:
     case.compare(case.matrix[twin], everyone, everyone, case.matrix, meaning)
 
 
-def pairs(case: Case) -> None:
+def _pairs(case: Case) -> None:
     at = case.some(FEW)
     meaning = "k.pair(x, y) is not the entry of k(X, Y)."
     found = np.empty((len(at), len(at)))
@@ -252,14 +259,11 @@ def pairs(case: Case) -> None:
     case.compare(found, at, at, case.matrix[np.ix_(at, at)], meaning)
 
 
-def written_in_place(case: Case) -> None:
+def _written_in_place(case: Case) -> None:
     half = case.points[: max(1, len(case.points) // 2)]
-    for arguments, wanted in (
-        ((case.points,), case.matrix),
-        ((case.points, half), case.kernel(case.points, half)),
-    ):
+    for other, wanted in ((None, case.matrix), (half, case.kernel(case.points, half))):
         out = np.full(wanted.shape, np.nan, wanted.dtype)
-        given = case.kernel(*arguments, out=out)
+        given = case.kernel(case.points, other, out=out)
         if given is not out or not np.array_equal(out, wanted):
             raise BrokenLaw(
                 "k(X, out=out) must write the same values to `out` and return it; it "
@@ -267,7 +271,7 @@ def written_in_place(case: Case) -> None:
             )
 
 
-def features(case: Case) -> None:
+def _features(case: Case) -> None:
     at = case.some(SOME)
     few = case.points[at]
     try:
@@ -286,27 +290,30 @@ def features(case: Case) -> None:
 
 def _width(kernel: Kernel, A: Batch) -> float:
     """The number of features, before they take any memory."""
+    found: float
     match kernel:
         case Sum(left=left, right=right):
-            return _width(left, A) + _width(right, A)
+            found = _width(left, A) + _width(right, A)
         case Product(left=left, right=right):
-            return _width(left, A) * _width(right, A)
+            found = _width(left, A) * _width(right, A)
         case Scaled(kernel=inner) | Weighted(kernel=inner) | Normalized(kernel=inner):
-            return _width(inner, A)
+            found = _width(inner, A)
         case Power(exponent=int() as exponent, kernel=inner):
-            return float(_width(inner, A)) ** exponent
+            found = float(_width(inner, A)) ** exponent
         case Series(coefficients=coefficients, kernel=inner):
-            return sum(float(_width(inner, A)) ** n for n in range(len(coefficients)))
+            found = sum(float(_width(inner, A)) ** n for n in range(len(coefficients)))
         case Column(kernel=inner):
-            return _width(inner, kernel._part(A))
+            found = _width(inner, kernel._part(A))
         case Pullback(kernel=inner):
-            return _width(inner, kernel._image(A))
+            found = _width(inner, kernel._image(A))
         case Polynomial(degree=degree):
-            return float(getattr(A, "width", 1) + 1) ** degree
-    return kernel.feature_map(A[:1]).shape[1]
+            found = float(getattr(A, "width", 1) + 1) ** degree
+        case _:
+            found = float(kernel.feature_map(A[:1]).shape[1])
+    return found
 
 
-def distances(case: Case) -> None:
+def _distances(case: Case) -> None:
     everyone, half = np.arange(len(case.points)), case.points[: max(1, len(case.points) // 2)]
     # d^2 = k(x, x) + k(y, y) - 2 k(x, y), and each of the three is a little off.
     squares = case.size**2
@@ -324,20 +331,22 @@ def distances(case: Case) -> None:
         agree(square, wanted[:, columns], allowed[:, columns], meaning, everyone, columns)
 
 
-def proof(case: Case) -> None:
+def _proof(case: Case) -> None:
     kernel = case.kernel
     tree = kernel.proof()
     if not isinstance(tree, Proof):
         raise BrokenLaw(f"k.proof() must be a Proof, and is a {type(tree).__name__}.")
     if tree.claim != kernel.term() or tree.property != "pd":
-        raise BrokenLaw(f"the proof is about {tree.claim} ({tree.property}), not about {kernel}.")
+        raise BrokenLaw(
+            f"the proof is about {tree.claim} ({tree.property}), not about {kernel}."
+        )
     try:
         tree.check()
     except InvalidProof as error:
         raise BrokenLaw(f"the proof does not hold: {error}") from None
 
 
-def text_form(case: Case) -> None:
+def _text_form(case: Case) -> None:
     kernel = case.kernel
     if kernel.term().has_code:
         raise NotApplicable("it holds user code, which has no text form")
@@ -354,7 +363,7 @@ def text_form(case: Case) -> None:
             raise BrokenLaw(f"the text {said!r} is read back as {again!r}, not {kernel!r}.")
 
 
-def pasted(case: Case) -> None:
+def _pasted(case: Case) -> None:
     kernel = case.kernel
     if kernel.term().has_code:
         raise NotApplicable("it holds user code, which has no repr that can be pasted")
@@ -364,7 +373,7 @@ def pasted(case: Case) -> None:
         raise BrokenLaw(f"pasting repr(k), {kernel!r}, makes another kernel.")
 
 
-def pickled(case: Case) -> None:
+def _pickled(case: Case) -> None:
     kernel = case.kernel
     try:
         data = pickle.dumps(kernel)
@@ -372,16 +381,19 @@ def pickled(case: Case) -> None:
         if kernel.term().has_code:
             raise NotApplicable(f"its function cannot be pickled ({error})") from None
         raise BrokenLaw(f"the kernel cannot be pickled: {error}") from error
-    again = pickle.loads(data)  # noqa: S301 - made two lines above
+    again = pickle.loads(data)  # noqa: S301 - made by the lines above
     _same_value(again, kernel, "what comes out of a pickle")
 
 
-def copied(case: Case) -> None:
-    if copy.deepcopy(case.kernel) is not case.kernel or copy.copy(case.kernel) is not case.kernel:
+def _copied(case: Case) -> None:
+    if (
+        copy.deepcopy(case.kernel) is not case.kernel
+        or copy.copy(case.kernel) is not case.kernel
+    ):
         raise BrokenLaw("a kernel is immutable, so copy and deepcopy return the kernel itself.")
 
 
-def immutable(case: Case) -> None:
+def _immutable(case: Case) -> None:
     for name in [*(field.name for field in fields(case.kernel)), "a_new_name"]:
         before = getattr(case.kernel, name, None)
         try:
@@ -391,15 +403,15 @@ def immutable(case: Case) -> None:
         raise BrokenLaw(f"k.{name} can be set: write @dataclass(frozen=True) above the class.")
 
 
-def equality(case: Case) -> None:
-    kernel = case.kernel
-    if kernel == 0 or kernel == str(kernel) or not kernel == kernel:  # noqa: PLR0124, SIM201
+def _equality(case: Case) -> None:
+    kernel: Any = case.kernel
+    if kernel in (0, str(kernel)) or kernel != kernel:  # noqa: PLR0124 - that is the law
         raise BrokenLaw("a kernel equals itself, and no number and no text.")
     if 2 * kernel == kernel or hash(2 * kernel) != hash(2 * kernel):
         raise BrokenLaw("2 * k is another kernel than k, and equal kernels have equal hashes.")
 
 
-def replaced(case: Case) -> None:
+def _replaced(case: Case) -> None:
     kernel = case.kernel
     _same_value(kernel.replace(**kernel.parameters()), kernel, "k.replace(**k.parameters())")
 
@@ -413,28 +425,28 @@ def _same_value(again: Any, kernel: Kernel, what: str) -> None:
 
 LAWS: Mapping[str, Callable[[Case], None]] = MappingProxyType(
     {
-        "values are finite": finite,
-        "k(x, y) = k(y, x), exactly in k(X)": symmetric,
-        "k.diagonal(X) is the diagonal of k(X)": diagonal,
-        "k is positive semidefinite": positive_semidefinite,
-        "|k(x, y)|^2 <= k(x, x) k(y, y)": cauchy_schwarz,
-        "k(x, x) = 1 exactly, where proved": unit,
-        "k(x, y) >= 0, where proved": nonnegative,
-        "k(X) = k(X, Y) where Y is a copy of X": copies,
-        "rows and parts of X are rows and parts of k(X)": rows,
-        "equal points have equal values": equal_points,
-        "k.pair(x, y) is an entry of k(X, Y)": pairs,
-        "out= is written in place": written_in_place,
-        "the features Phi give k(X) = Phi Phi'": features,
-        "k.distance(X) is the distance of the features": distances,
-        "the proof is there and holds": proof,
-        "mercer.kernel(str(k)) == k": text_form,
-        "repr(k) can be pasted": pasted,
-        "k can be pickled": pickled,
-        "k is its own copy": copied,
-        "k is immutable": immutable,
-        "k is equal and hashed by value": equality,
-        "k.replace(**k.parameters()) == k": replaced,
+        "values are finite": _finite,
+        "k(x, y) = k(y, x), exactly in k(X)": _symmetric,
+        "k.diagonal(X) is the diagonal of k(X)": _diagonal,
+        "k is positive semidefinite": _positive_semidefinite,
+        "|k(x, y)|^2 <= k(x, x) k(y, y)": _cauchy_schwarz,
+        "k(x, x) = 1 exactly, where proved": _unit,
+        "k(x, y) >= 0, where proved": _nonnegative,
+        "k(X) = k(X, Y) where Y is a copy of X": _copies,
+        "rows and parts of X are rows and parts of k(X)": _rows,
+        "equal points have equal values": _equal_points,
+        "k.pair(x, y) is an entry of k(X, Y)": _pairs,
+        "out= is written in place": _written_in_place,
+        "the features Phi give k(X) = Phi Phi'": _features,
+        "k.distance(X) is the distance of the features": _distances,
+        "the proof is there and holds": _proof,
+        "mercer.kernel(str(k)) == k": _text_form,
+        "repr(k) can be pasted": _pasted,
+        "k can be pickled": _pickled,
+        "k is its own copy": _copied,
+        "k is immutable": _immutable,
+        "k is equal and hashed by value": _equality,
+        "k.replace(**k.parameters()) == k": _replaced,
     }
 )
 """Each law in words, and its check."""

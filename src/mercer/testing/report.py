@@ -12,7 +12,7 @@ class BrokenLaw(MercerError, AssertionError):
     """A kernel breaks a law that every kernel keeps."""
 
 
-class NotApplicable(Exception):  # noqa: N818 - it is no error: the law has nothing to say
+class NotApplicable(Exception):
     """A law says nothing of this kernel; the reason is the message."""
 
 
@@ -57,10 +57,8 @@ class Report:
         return {outcome.law: outcome.skipped for outcome in self.outcomes if outcome.skipped}
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.kernel} keeps {len(self.checked)} laws on {self.points} points, up to a "
-            f"relative error of {self.error:.1e}:"
-        ]
+        head = f"{self.kernel} keeps {len(self.checked)} laws on {self.points} points"
+        lines = [f"{head}, up to a relative error of {self.error:.1e}:"]
         lines += [f"  {law}" for law in self.checked]
         for law, reason in self.skipped.items():
             short = textwrap.shorten(reason, 300)

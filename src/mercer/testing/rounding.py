@@ -35,16 +35,21 @@ PROMISED = {np.dtype(np.float64): 2.0**-40, np.dtype(np.float32): 2.0**-15}
 
 
 @singledispatch
-def rounding(kernel: Kernel, A: Batch, dtype: np.dtype[Any]) -> float:
+def rounding(kernel: Kernel, A: Batch, dtype: np.dtype[Any]) -> float:  # noqa: ARG001
     """The relative error that the values of this kernel on these points may have."""
+    return _of_leaf(A, dtype)
+
+
+def _of_leaf(A: Batch, dtype: np.dtype[Any]) -> float:
     # A sum over d coordinates is off by min(d, 6 sqrt(d)) units (Higham and Mary 2019).
-    width = A.width if isinstance(A, DenseBatch | SparseBatch) else 1
-    return max(PROMISED[dtype], float(np.finfo(dtype).eps) * (min(width, 6 * width**0.5) + 3))
+    width = float(A.width if isinstance(A, DenseBatch | SparseBatch) else 1)
+    units: float = min(width, 6 * width**0.5) + 3
+    return max(PROMISED[dtype], float(np.finfo(dtype).eps) * units)
 
 
 @rounding.register
 def _(kernel: Polynomial, A: Batch, dtype: np.dtype[Any]) -> float:
-    return kernel.degree * rounding.dispatch(Kernel)(kernel, A, dtype)
+    return kernel.degree * _of_leaf(A, dtype)
 
 
 @rounding.register

@@ -37,7 +37,7 @@ MISSED = 2.0**-20
 Values = NDArray[np.float64]
 
 
-def gradient(case: Case) -> None:
+def _gradient(case: Case) -> None:
     at = case.some(FEW)
     few = case.points[at]
     if not isinstance(few, DenseBatch | SparseBatch):
@@ -65,7 +65,7 @@ def gradient(case: Case) -> None:
         _slope(case, at, found[:, :, c].astype(float) * spread, moved, meaning)
 
 
-def parameter_gradient(case: Case) -> None:
+def _parameter_gradient(case: Case) -> None:
     at = case.some(FEW)
     few = _double(case.points[at])
     slopes = _ask(case.kernel, few, case.kernel.parameter_gradient)
@@ -82,7 +82,9 @@ def parameter_gradient(case: Case) -> None:
             raise BrokenLaw(f"the slope in {name} has shape {np.shape(slope)}.")
         for n in np.unique(np.linspace(0, len(entries) - 1, COORDINATES).astype(int)):
 
-            def moved(step: float, name: str = name, n: int = int(n)) -> Values:
+            def moved(
+                step: float, name: str = name, n: int = int(n), entries: Values = entries
+            ) -> Values:
                 changed = entries.copy()
                 changed[n] *= np.exp(step)
                 value = tuple(changed) if isinstance(given[name], tuple) else float(changed[0])
@@ -109,7 +111,11 @@ def _double(points: Any) -> Any:
     """Vectors in float64, where slopes can be told from rounding."""
     if isinstance(points, DenseBatch):
         return DenseBatch(points.values.astype(np.float64))
-    return SparseBatch(points.matrix.astype(np.float64)) if isinstance(points, SparseBatch) else points
+    return (
+        SparseBatch(points.matrix.astype(np.float64))
+        if isinstance(points, SparseBatch)
+        else points
+    )
 
 
 def _slope(
@@ -137,6 +143,9 @@ def _slope(
         doubt[n] += apart[0] + np.maximum(apart - noise[n + 1 :], 0).max(axis=0)
     best = doubt[:-1].argmin(axis=0)[None]
     wanted, doubt = (np.take_along_axis(table, best, 0)[0] for table in (slope, doubt))
+    # Where no step is short enough, the sizes of the slopes that were seen are all there is.
+    seen = np.abs(slope).max(axis=0)
+    doubt = np.where(doubt > seen / 4, 2 * (doubt + seen), doubt)
     # The slope itself is as exact as the values, relative to its own size.
     relative = 16 * case.error + 2 * MISSED
     allowed = doubt + relative * np.abs(wanted).max() + case.allowed(at, at)
@@ -145,8 +154,8 @@ def _slope(
 
 SLOPES: Mapping[str, Callable[[Case], None]] = MappingProxyType(
     {
-        "k.gradient(X, Y) is the slope in x": gradient,
-        "k.parameter_gradient(X, Y) is the slope in log-parameters": parameter_gradient,
+        "k.gradient(X, Y) is the slope in x": _gradient,
+        "k.parameter_gradient(X, Y) is the slope in log-parameters": _parameter_gradient,
     }
 )
 """Each law in words, and its check."""

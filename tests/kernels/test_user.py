@@ -1,0 +1,161 @@
+"""The doors for user code."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import mercer as mc
+from mercer.domains import NONNEGATIVE, Vectors
+from mercer.errors import InvalidInput, NoTextForm
+from mercer.testing import check_kernel
+
+WORDS = ["data", "gala", "", "banana", "data"]
+
+
+def counts(word):
+    return [len(word), word.count("a"), 1.0]
+
+
+def overlap(x, y):
+    return float(len(set(x) & set(y)))
+
+
+def test_a_feature_map():
+    kernel = mc.FeatureKernel(counts)
+    phi = np.array([counts(word) for word in WORDS], float)
+    np.testing.assert_array_equal(kernel.features(WORDS), phi)
+    np.testing.assert_allclose(kernel(WORDS), phi @ phi.T)
+    np.testing.assert_allclose(kernel(WORDS, WORDS[:2]), phi @ phi[:2].T)
+    np.testing.assert_allclose(kernel.diagonal(WORDS), (phi**2).sum(axis=1))
+    assert not kernel.is_assumed
+    report = check_kernel(kernel, WORDS)
+    assert "k can be pickled" in report.checked
+    assert "the features Phi give k(X) = Phi Phi'" in report.checked
+
+
+def test_a_feature_map_of_one_number():
+    assert mc.FeatureKernel(len).pair("ab", "abc") == 6.0
+    assert mc.FeatureKernel(lambda x: x**2, points=NONNEGATIVE).pair(2.0, 3.0) == 36.0
+
+
+def test_a_vectorized_feature_map(rng):
+    X = rng.normal(size=(12, 3))
+    kernel = mc.FeatureKernel(
+        lambda A: np.tanh(A @ np.ones((3, 4))), vectorized=True, points=Vectors()
+    )
+    phi = np.tanh(X @ np.ones((3, 4)))
+    np.testing.assert_allclose(kernel(X), phi @ phi.T)
+    check_kernel(kernel, X)
+    words = mc.FeatureKernel(lambda ws: [[len(w)] for w in ws], vectorized=True)
+    assert words(["a", "bb"]).tolist() == [[1, 2], [2, 4]]
+
+
+def test_a_function():
+    kernel = mc.from_function(overlap)
+    assert kernel(WORDS).tolist() == [[overlap(x, y) for y in WORDS] for x in WORDS]
+    assert kernel.is_assumed
+    assert kernel.pair("ab", "bc") == 1.0
+    check_kernel(kernel, WORDS)
+    assert kernel == mc.from_function(overlap) == mc.FunctionKernel(overlap)
+    assert kernel != mc.from_function(counts)
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+
+
+def test_a_vectorized_function(rng):
+    X = rng.normal(size=(200, 2))
+    kernel = mc.from_function(
+        lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(-1) / 2),
+        vectorized=True,
+        domain=Vectors(),
+    )
+    np.testing.assert_allclose(kernel(X), mc.Gaussian()(X), atol=1e-12)
+    check_kernel(kernel, X[:20])
+    A = mc.operator(kernel, X, plan="blocked")
+    np.testing.assert_allclose(A @ np.ones(200), mc.Gaussian()(X).sum(axis=1))
+
+
+def test_points_as_the_user_gave_them():
+    seen = []
+
+    def spy(x, y):
+        seen.append((type(x), type(y)))
+        return 1.0
+
+    mc.from_function(spy)([1, 2])
+    mc.from_function(spy)(["a"])
+    mc.from_function(spy)([{"a": 1}])
+    mc.from_function(spy)([[1.0, 2.0]])
+    mc.from_function(spy)(np.zeros((1, 2)))
+    mc.from_function(spy, domain=Vectors())([[1.0, 2.0]])
+    assert {first for first, _ in seen} == {int, str, dict, list, np.ndarray}
+    sparse = []
+    mc.from_function(lambda x, y: float(sparse.append(x.shape) or 1.0))(sp.csr_array(np.eye(2)))
+    assert set(sparse) == {(1, 2)}
+
+
+def test_the_status_stays_visible_in_every_combination():
+    assumed = mc.from_function(lambda x, y: 1.0, domain=Vectors())
+    for kernel in (
+        assumed + mc.Gaussian(),
+        mc.Gaussian() * assumed,
+        2 * assumed,
+        assumed**2,
+        assumed.exp(),
+        assumed.normalized(),
+        assumed.on(0),
+        mc.series(assumed, (1.0, 1.0)),
+        mc.Schoenberg(1.0, assumed),
+        assumed.weighted(len),
+        assumed.map(len),
+    ):
+        assert kernel.is_assumed
+        assert "assumed" in kernel.proof().facts
+        assert "assumed" in str(kernel.proof())
+        kernel.proof().check()
+
+
+def test_no_text_form_for_code():
+    for kernel in (
+        mc.from_function(overlap),
+        mc.FeatureKernel(counts) + 1,
+        mc.Linear().map(counts),
+        mc.Linear().weighted(len),
+    ):
+        with pytest.raises(NoTextForm, match="user code"):
+            kernel.text()
+        assert isinstance(str(kernel), str)
+        with pytest.raises(NoTextForm):
+            mc.kernel(str(kernel))
+
+
+def test_messages_name_the_points():
+    with pytest.raises(InvalidInput, match="points 0 and 2"):
+        mc.from_function(lambda x, y: np.nan if "c" in (x, y) and x != y else 1.0)(
+            ["a", "b", "c"]
+        )
+    with pytest.raises(InvalidInput, match="row 1"):
+        mc.FeatureKernel(lambda x: [x])([1.0, np.inf])
+    with pytest.raises(InvalidInput, match="row 1"):
+        mc.Bias().weighted(lambda x: np.nan if x == "b" else 1.0)(["a", "b"])
+    with pytest.raises(InvalidInput, match="width"):
+        mc.FeatureKernel(lambda x: [1.0] * len(x))(["a", "ab"])
+    with pytest.raises(InvalidInput, match="width"):
+        mc.FeatureKernel(lambda x: [1.0] * len(x))(["a"], ["ab"])
+
+
+@pytest.mark.parametrize("vectorized", [True, False])
+def test_an_error_in_user_code_is_the_users(vectorized):
+    class Mine(Exception):
+        pass
+
+    def broken(*args):
+        raise Mine("here")
+
+    for kernel in (mc.from_function(broken, vectorized), mc.FeatureKernel(broken, vectorized)):
+        with pytest.raises(Mine, match="here"):
+            kernel(WORDS)
+    for kernel in (mc.Bias().map(broken), mc.Bias().weighted(broken)):
+        with pytest.raises(Mine, match="here"):
+            kernel(WORDS)
