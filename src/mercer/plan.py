@@ -115,7 +115,7 @@ def _whole(value: Any, least: int) -> bool:
 def _bytes(value: Any) -> int:
     if _whole(value, 1):
         return int(value)
-    found = re.fullmatch(r"([\d.]+(?:e\d+)?)\s*([A-Za-z]*)", str(value).strip())
+    found = re.fullmatch(r"(\d+(?:\.\d*)?(?:e\d+)?)\s*([A-Za-z]*)", str(value).strip())
     unit = found[2].upper().removesuffix("S") if found else "?"
     unit = "" if unit in ("B", "BYTE") else unit
     if found is None or unit not in _UNITS:

@@ -97,7 +97,7 @@ CASES = [
 KERNELS = [case[0] for case in CASES]
 UNIT = [k for k in KERNELS if not isinstance(k, mc.Intersection | mc.AdditiveChi2)]
 HISTOGRAMS = mc.Intersection | mc.AdditiveChi2 | mc.Chi2
-names = {"ids": str}
+names = {"ids": lambda value: str(value) if isinstance(value, mc.Kernel) else None}
 
 
 def points(rng, kernel, n, dtype=np.float64):

@@ -66,7 +66,7 @@ CASES = [
     (mc.Tanimoto(), tanimoto, 2.0),
 ]
 KERNELS = [case[0] for case in CASES]
-names = {"ids": str}
+names = {"ids": lambda value: str(value) if isinstance(value, mc.Kernel) else None}
 
 
 def points(rng, n, dtype=np.float64):

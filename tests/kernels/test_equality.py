@@ -15,7 +15,7 @@ from mercer.domains import Anything, Categories, Vectors
 from mercer.errors import InvalidInput, InvalidType, NoFeatureMap, NotSmooth
 
 KERNELS = [mc.Delta(), mc.White(), mc.Bias()]
-names = {"ids": str}
+names = {"ids": lambda value: str(value) if isinstance(value, mc.Kernel) else None}
 
 things = st.sampled_from(["a", "b", "", 1, 2.5, (1, 2), frozenset({1}), None])
 

@@ -54,7 +54,7 @@ CASES = [
 COSINE = mc.CosineDifference(1.5)
 KERNELS = [case[0] for case in CASES] + [COSINE]
 SOME = [1.0, 2.0, 3.0, 5.0, 8.0, 2.0]
-names = {"ids": str}
+names = {"ids": lambda value: str(value) if isinstance(value, mc.Kernel) else None}
 
 
 def some(kernel):

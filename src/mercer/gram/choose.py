@@ -68,7 +68,8 @@ def _choose(plan: Plan, rows: int, columns: int, dtype: np.dtype[Any]) -> GramPl
     taken = size if store else _scratch(plan, rows, columns, dtype)
     if taken > budget:
         raise BudgetExceeded(
-            f"{matrix}, and its tiles alone {readable(taken)}; {readable(budget)} are allowed.\n"
+            f"{matrix}, and its tiles alone {readable(taken)}; {readable(budget)} are "
+            "allowed.\n"
             "Allow more, mercer.Plan(memory=...), or take fewer threads: each has a tile."
         )
     return GramPlan(method, why, taken, budget, plan.crew(), tolerance)

@@ -178,7 +178,10 @@ class _Registers:
         return self.add(total, self.builder.select(negative, self.builder.fneg(gap), gap))
 
     def minimum(self, total: Any, x: Any, y: Any) -> Any:
-        return self.add(total, self.builder.select(self.builder.fcmp_ordered("<", x, y), x, y))
+        smaller = self.builder.select(self.builder.fcmp_ordered("<", x, y), x, y)
+        # No order with NaN: y went through, and x has to as well.
+        missing = self.builder.fcmp_unordered("uno", x, x)
+        return self.add(total, self.builder.select(missing, x, smaller))
 
     def chi2(self, total: Any, x: Any, y: Any) -> Any:
         # (x - y)^2 / (x + y), where 0/0 counts as 0.
