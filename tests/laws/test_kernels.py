@@ -177,7 +177,7 @@ def test_the_geometric_kernel_keeps_the_laws(kernel, points):
 @settings(max_examples=60)
 @given(expressions(VECTORS, 2), expressions(VECTORS, 2), planes, planes, st.floats(0, 3))
 @unless_it_overflows()
-@np.errstate(over="ignore")
+@np.errstate(over="ignore", invalid="ignore")
 def test_combinations_are_their_formulas(a, b, X, Y, w):
     A, B = a(X, Y), b(X, Y)
     da, db, ea, eb = a.diagonal(X), b.diagonal(X), a.diagonal(Y), b.diagonal(Y)
@@ -201,7 +201,7 @@ def test_combinations_are_their_formulas(a, b, X, Y, w):
 @settings(max_examples=40)
 @given(expressions(VECTORS, 2), planes, planes, st.floats(0.1, 2))
 @unless_it_overflows()
-@np.errstate(over="ignore")
+@np.errstate(over="ignore", invalid="ignore")
 def test_lifts_are_their_formulas(k, X, Y, rate):
     K, a, b = k(X, Y), k.diagonal(X), k.diagonal(Y)
     size = np.outer(np.sqrt(a), np.sqrt(b))

@@ -9,15 +9,7 @@ from mercer.kernels.coordinates import GeneralizedGaussian, Laplacian, Periodic
 from mercer.kernels.dot import Cosine, Linear, Polynomial, Tanimoto
 from mercer.kernels.equality import Bias, Delta, White
 from mercer.kernels.histograms import AdditiveChi2, Chi2, Intersection
-from mercer.kernels.lifts import (
-    Column,
-    Exp,
-    Normalized,
-    Pullback,
-    Schoenberg,
-    Series,
-    Weighted,
-)
+from mercer.kernels.lifts import Exp, Normalized, Schoenberg, Series
 from mercer.kernels.numbers import (
     GCD,
     CosineDifference,
@@ -29,6 +21,7 @@ from mercer.kernels.numbers import (
     SumPower,
 )
 from mercer.kernels.proof import Proof
+from mercer.kernels.pullbacks import Column, Pullback, Weighted
 from mercer.kernels.radial import Exponential, Gaussian, Matern, RationalQuadratic, Wendland
 from mercer.kernels.sets import Jaccard, SetIntersection, SetPower
 from mercer.kernels.text import kernel
