@@ -14,8 +14,7 @@ from mercer.domains import Numbers, Vectors
 from mercer.errors import InvalidInput, MercerError
 from mercer.loops import Blocks
 from mercer.testing import BrokenLaw, check_kernel
-from mercer.testing.laws import LAWS
-from mercer.testing.slopes import SLOPES
+from mercer.testing.check import ALL
 
 X = [[0.0, 1.0], [1.0, -0.5], [0.25, 0.75], [2.0, 1.0], [0.0, 1.0], [-1.0, 0.5]]
 SETS = [{1, 2}, set(), {2, 3, 4}, {1, 2}, {5}, {1, 2, 3, 4, 5}]
@@ -96,7 +95,7 @@ EVERY = [
 @pytest.mark.parametrize(("kernel", "points"), EVERY, ids=lambda value: str(value)[:60])
 def test_every_kernel_keeps_the_laws(kernel, points):
     report = check_kernel(kernel, points)
-    assert len(report.checked) + len(report.skipped) == len(LAWS) + len(SLOPES)
+    assert len(report.checked) + len(report.skipped) == len(ALL)
 
 
 @pytest.mark.parametrize("kernel", [k for k, points in EVERY if points is X], ids=str)
@@ -402,7 +401,7 @@ BROKEN = {
 
 
 def test_there_is_a_broken_kernel_for_each_law():
-    assert set(BROKEN) == {*LAWS, *SLOPES}
+    assert set(BROKEN) == set(ALL)
 
 
 @pytest.mark.parametrize(
@@ -410,9 +409,7 @@ def test_there_is_a_broken_kernel_for_each_law():
 )
 def test_a_broken_law_is_found(law, kernel, monkeypatch):
     # The later laws often follow from earlier ones: each has to see its own breach.
-    table = LAWS if law in LAWS else SLOPES
-    monkeypatch.setattr("mercer.testing.check.LAWS", {law: table[law]})
-    monkeypatch.setattr("mercer.testing.check.SLOPES", {})
+    monkeypatch.setattr("mercer.testing.check.ALL", {law: ALL[law]})
     with np.errstate(all="ignore"), pytest.raises(BrokenLaw) as caught:
         check_kernel(kernel, X)
     assert f"breaks a law: {law}" in str(caught.value)

@@ -108,6 +108,34 @@ def test_an_interrupt_of_the_caller_waits_for_the_helpers():
     assert threading.active_count() == before
 
 
+INTERRUPTED = """
+import os, signal, threading, time
+from mercer.loops import run
+done = []
+def work(task, own):
+    time.sleep(0.01)
+    done.append(task)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    run(work, range(10_000), 2, lambda: None)
+except KeyboardInterrupt:
+    print("interrupted", 0 < len(done) < 5000, threading.active_count() <= 2)
+run(work, range(3), 2, lambda: None)  # and the scheduler is as before
+print("usable")
+"""
+
+
+def test_ctrl_c():
+    found = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert found.stdout.split() == ["interrupted", "True", "True", "usable"], found.stderr
+
+
 def test_available_follows_threadpoolctl():
     with threadpool_limits(1):
         assert available() == 1

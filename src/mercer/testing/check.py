@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from mercer.domains import Batch
 from mercer.kernels import Kernel
-from mercer.testing.laws import LAWS, Case
+from mercer.testing.case import Case
+from mercer.testing.laws import LAWS
+from mercer.testing.objects import OBJECTS
 from mercer.testing.report import BrokenLaw, NotApplicable, Outcome, Report
 from mercer.testing.rounding import rounding
 from mercer.testing.slopes import SLOPES
+
+ALL: Mapping[str, Callable[[Case], None]] = MappingProxyType({**LAWS, **OBJECTS, **SLOPES})
+"""Every law in words, and its check."""
 
 
 def check_kernel(kernel: Kernel, points: Any, error: float | None = None) -> Report:
@@ -50,7 +57,7 @@ def check_kernel(kernel: Kernel, points: Any, error: float | None = None) -> Rep
 
     case = Case.of(kernel, points, allowed)
     outcomes = []
-    for name, law in (*LAWS.items(), *SLOPES.items()):
+    for name, law in ALL.items():
         try:
             law(case)
             outcomes.append(Outcome(name))

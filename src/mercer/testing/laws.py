@@ -1,19 +1,14 @@
-"""The laws of values: what a Gram matrix, and a kernel as a Python value, have to keep."""
+"""The laws of Gram matrices."""
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable, Mapping
-from dataclasses import FrozenInstanceError, dataclass, fields
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.domains import Batch, SparseBatch
-from mercer.errors import InvalidProof, NoFeatureMap
+from mercer.errors import NoFeatureMap
 from mercer.kernels import (
     Column,
     Kernel,
@@ -21,90 +16,14 @@ from mercer.kernels import (
     Polynomial,
     Power,
     Product,
-    Proof,
     Pullback,
     Scaled,
     Series,
     Sum,
     Weighted,
 )
-from mercer.kernels import kernel as read
+from mercer.testing.case import FEW, MANY, SOME, WIDEST, Case, agree
 from mercer.testing.report import BrokenLaw, NotApplicable
-from mercer.testing.rounding import parts
-from mercer.types import Array, Indices
-
-FEW, SOME, MANY = 4, 12, 400
-"""Points for a law that costs a call a pair, a product of features, an eigenvalue problem."""
-
-WIDEST = 100_000
-"""Features that are written out for a check."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A kernel on some points, and what its values may be off by.
-
-    Attributes:
-        kernel: The kernel.
-        points: The points, encoded.
-        matrix: Its Gram matrix, as it came.
-        error: The relative error that is allowed.
-        size: The norms sqrt(k(x, x)) of the features.
-    """
-
-    kernel: Kernel
-    points: Batch
-    matrix: Array
-    error: float
-    size: NDArray[np.float64]
-
-    @classmethod
-    def of(
-        cls, kernel: Kernel, points: Any, error: Callable[[Batch, np.dtype[Any]], float]
-    ) -> Case:
-        A = kernel.domain.encode(points)
-        matrix = kernel(A)
-        own = np.diag(matrix).astype(np.float64)
-        size = np.sqrt(np.where(own > 0, own, 0.0))
-        return cls(kernel, A, matrix, error(A, matrix.dtype), size)
-
-    def some(self, count: int) -> Indices:
-        """Places of at most so many points, spread over all."""
-        last = len(self.points) - 1
-        return np.unique(np.linspace(0, last, min(count, last + 1)).astype(np.int64))
-
-    def allowed(self, rows: Indices, columns: Indices) -> NDArray[np.float64]:
-        """What each value in these rows and columns may be off by."""
-        # Numbers below the smallest normal one have lost digits, whatever the method.
-        floor = float(np.finfo(self.matrix.dtype).tiny)
-        return self.error * np.outer(self.size[rows], self.size[columns]) + floor
-
-    def compare(
-        self, found: Any, rows: Indices, columns: Indices, wanted: Any, meaning: str,
-        factor: float = 2.0,
-    ) -> None:  # fmt: skip
-        """Values found for rows and columns must be those wanted, both being a little off."""
-        agree(found, wanted, factor * self.allowed(rows, columns), meaning, rows, columns)
-
-
-def agree(
-    found: Any, wanted: Any, allowed: Any, meaning: str, rows: Indices, columns: Indices
-) -> None:
-    """Raise `BrokenLaw` where two matrices differ by more than allowed, or one has NaN."""
-    found, wanted = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
-    if found.shape != wanted.shape:
-        raise BrokenLaw(f"{meaning}\nThe shape is {found.shape}, not {wanted.shape}.")
-    off = np.abs(found - wanted)
-    wrong = ~((off <= allowed) | (found == wanted))
-    if wrong.any():
-        excess = np.where(np.isnan(off), np.inf, off) / (np.asarray(allowed) + 1e-300)
-        at = np.unravel_index(int(np.argmax(np.where(wrong, excess, -1.0))), off.shape)
-        limit = float(np.broadcast_to(allowed, off.shape)[at])
-        raise BrokenLaw(
-            f"{meaning}\nRow {rows[at[0]]} and row {columns[at[1]]} of the points: found "
-            f"{found[at]:.17g}, not {wanted[at]:.17g}; they differ by {off[at]:.3g}, and "
-            f"rounding explains {limit:.3g}. {int(wrong.sum())} of {wrong.size} are wrong."
-        )
 
 
 def _finite(case: Case) -> None:
@@ -331,98 +250,6 @@ def _distances(case: Case) -> None:
         agree(square, wanted[:, columns], allowed[:, columns], meaning, everyone, columns)
 
 
-def _proof(case: Case) -> None:
-    kernel = case.kernel
-    tree = kernel.proof()
-    if not isinstance(tree, Proof):
-        raise BrokenLaw(f"k.proof() must be a Proof, and is a {type(tree).__name__}.")
-    if tree.claim != kernel.term() or tree.property != "pd":
-        raise BrokenLaw(
-            f"the proof is about {tree.claim} ({tree.property}), not about {kernel}."
-        )
-    try:
-        tree.check()
-    except InvalidProof as error:
-        raise BrokenLaw(f"the proof does not hold: {error}") from None
-
-
-def _text_form(case: Case) -> None:
-    kernel = case.kernel
-    if kernel.term().has_code:
-        raise NotApplicable("it holds user code, which has no text form")
-    strangers = [
-        part
-        for part, _ in parts(kernel, case.points)
-        if not type(part).__module__.startswith("mercer.")
-    ]
-    if strangers:
-        raise NotApplicable(f"{type(strangers[0]).__name__} is not a kernel of mercer's own")
-    for said in (str(kernel), kernel.text()):
-        again = read(said)
-        if again != kernel:
-            raise BrokenLaw(f"the text {said!r} is read back as {again!r}, not {kernel!r}.")
-
-
-def _pasted(case: Case) -> None:
-    kernel = case.kernel
-    if kernel.term().has_code:
-        raise NotApplicable("it holds user code, which has no repr that can be pasted")
-    names = {type(part).__name__: type(part) for part, _ in parts(kernel, case.points)}
-    again = eval(repr(kernel), {"__builtins__": {}}, names)  # noqa: S307 - its own repr
-    if again != kernel:
-        raise BrokenLaw(f"pasting repr(k), {kernel!r}, makes another kernel.")
-
-
-def _pickled(case: Case) -> None:
-    kernel = case.kernel
-    try:
-        data = pickle.dumps(kernel)
-    except Exception as error:
-        if kernel.term().has_code:
-            raise NotApplicable(f"its function cannot be pickled ({error})") from None
-        raise BrokenLaw(f"the kernel cannot be pickled: {error}") from error
-    again = pickle.loads(data)  # noqa: S301 - made by the lines above
-    _same_value(again, kernel, "what comes out of a pickle")
-
-
-def _copied(case: Case) -> None:
-    if (
-        copy.deepcopy(case.kernel) is not case.kernel
-        or copy.copy(case.kernel) is not case.kernel
-    ):
-        raise BrokenLaw("a kernel is immutable, so copy and deepcopy return the kernel itself.")
-
-
-def _immutable(case: Case) -> None:
-    for name in [*(field.name for field in fields(case.kernel)), "a_new_name"]:
-        before = getattr(case.kernel, name, None)
-        try:
-            setattr(case.kernel, name, before)
-        except FrozenInstanceError:
-            continue
-        raise BrokenLaw(f"k.{name} can be set: write @dataclass(frozen=True) above the class.")
-
-
-def _equality(case: Case) -> None:
-    kernel: Any = case.kernel
-    if kernel in (0, str(kernel)) or kernel != kernel:  # noqa: PLR0124 - that is the law
-        raise BrokenLaw("a kernel equals itself, and no number and no text.")
-    if 2 * kernel == kernel or hash(2 * kernel) != hash(2 * kernel):
-        raise BrokenLaw("2 * k is another kernel than k, and equal kernels have equal hashes.")
-
-
-def _replaced(case: Case) -> None:
-    kernel = case.kernel
-    _same_value(kernel.replace(**kernel.parameters()), kernel, "k.replace(**k.parameters())")
-
-
-def _same_value(again: Any, kernel: Kernel, what: str) -> None:
-    if type(again) is not type(kernel) or again != kernel:
-        raise BrokenLaw(f"{what} is {again!r}, not {kernel!r}.")
-    if hash(again) != hash(kernel):
-        raise BrokenLaw(f"{what} is equal to the kernel and has another hash.")
-
-
 LAWS: Mapping[str, Callable[[Case], None]] = MappingProxyType(
     {
         "values are finite": _finite,
@@ -439,14 +266,6 @@ LAWS: Mapping[str, Callable[[Case], None]] = MappingProxyType(
         "out= is written in place": _written_in_place,
         "the features Phi give k(X) = Phi Phi'": _features,
         "k.distance(X) is the distance of the features": _distances,
-        "the proof is there and holds": _proof,
-        "mercer.kernel(str(k)) == k": _text_form,
-        "repr(k) can be pasted": _pasted,
-        "k can be pickled": _pickled,
-        "k is its own copy": _copied,
-        "k is immutable": _immutable,
-        "k is equal and hashed by value": _equality,
-        "k.replace(**k.parameters()) == k": _replaced,
     }
 )
 """Each law in words, and its check."""

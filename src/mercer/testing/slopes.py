@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mercer.domains import Batch, DenseBatch, SparseBatch
 from mercer.errors import InvalidInput, MercerError, NotSmooth
 from mercer.kernels import Kernel
-from mercer.testing.laws import FEW, Case, agree
+from mercer.testing.case import FEW, Case, agree
 from mercer.testing.report import BrokenLaw, NotApplicable
 from mercer.testing.rounding import parts, rounding
 from mercer.types import Indices
