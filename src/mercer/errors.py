@@ -41,6 +41,10 @@ class NotPositiveDefinite(MercerError, ValueError):
     """A matrix that should be positive definite is not, numerically or structurally."""
 
 
+class NotConverged(MercerError, ValueError):
+    """An iterative method ended before it was as exact as was asked."""
+
+
 class InvalidProof(MercerError, ValueError):
     """A proof has a step that does not follow."""
 

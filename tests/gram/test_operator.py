@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg, eigsh, lsqr
 
 import mercer as mc
-from mercer.errors import InvalidInput, NotPositiveDefinite
+from mercer.errors import InvalidInput, NotConverged, NotPositiveDefinite
 from mercer.loops import available
 
 METHODS = ["dense", "blocked"]
@@ -133,3 +133,15 @@ def test_sums_and_products_of_kernels_store_no_second_matrix(rng):
     # At most one scratch tile for each of the five kernels, on two or more threads.
     assert peak(work) < max(2, available()) * 5 * 144 * 9216 * 8 + 4e6
     assert peak(lambda: mc.Gaussian()(X, out=out)) < 2e6
+
+
+def test_a_residual_that_is_too_large_is_told(rng):
+    # 1e-8 cannot be reached in float32: the products themselves are off by about 1e-7.
+    X = rng.normal(size=(600, 3)).astype(np.float32)
+    A = mc.operator(mc.Gaussian(), X, plan="blocked")
+    with pytest.raises(NotConverged, match="float64"):
+        A.solve(np.ones(600), shift=1e-2)
+    exact = mc.operator(mc.Gaussian(), X, plan=mc.Plan(method="blocked", precision="float64"))
+    solution = exact.solve(np.ones(600), shift=1e-2)
+    residual = np.ones(600) - (exact @ solution + 1e-2 * solution)
+    assert np.linalg.norm(residual) <= 1e-7 * np.sqrt(600)

@@ -1,6 +1,7 @@
 """The doors for user code."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -159,3 +160,19 @@ def test_an_error_in_user_code_is_the_users(vectorized):
     for kernel in (mc.Bias().map(broken), mc.Bias().weighted(broken)):
         with pytest.raises(Mine, match="here"):
             kernel(WORDS)
+
+
+def test_a_user_function_is_called_from_one_thread_at_a_time():
+    # 300 x 300 entries are enough for several threads, and here there must be one.
+    callers = set()
+
+    def function(x, y):
+        callers.add(threading.get_ident())
+        return float(x[0] * y[0])
+
+    X = np.arange(1.0, 301.0).reshape(-1, 1)
+    k = mc.from_function(function)
+    for kernel in (k, 2 * k + mc.Gaussian(), k.normalized()):
+        kernel(X, X[:299])
+        mc.operator(kernel, X, plan=mc.Plan(method="blocked", threads=3)) @ np.ones(300)
+    assert callers == {threading.get_ident()}

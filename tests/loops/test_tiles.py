@@ -17,7 +17,7 @@ from mercer.loops import (
     pieces,
     symmetric,
 )
-from mercer.loops.tiles import COLUMNS, ROWS, crew, flatten, target
+from mercer.loops.tiles import COLUMNS, ROWS, flatten, target
 
 SIZES = [(1, 1), (1, 5), (143, 1151), (144, 1152), (145, 1153), (289, 1160), (2, 2400)]
 
@@ -138,9 +138,11 @@ def test_pieces_cover_a_range():
 
 
 def test_small_work_takes_one_thread():
-    assert crew(100, 8) == 1
-    assert crew(1 << 20, 8) == 8
-    assert crew(1 << 20, None) >= 1
+    tiles = Stored(np.eye(3))
+    assert tiles.crew(100, 8) == 1
+    assert tiles.crew(1 << 20, 8) == 8
+    assert tiles.crew(1 << 20, None) >= 1
+    assert Blocks((3, 3), np.dtype(float), np.ones, serial=True).crew(1 << 20, 8) == 1
 
 
 def test_scratch_is_lent_again():

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from mercer.errors import InvalidInput, NotPositiveDefinite
+from mercer.errors import InvalidInput, NotConverged, NotPositiveDefinite
 from mercer.loops import Stored, Tiles, dense, multiply, symmetric
 from mercer.plan import readable
 from mercer.types import Array
@@ -147,6 +147,17 @@ class Operator(LinearOperator):  # type: ignore[misc]
         solution: Array = cho_solve(factor, b, check_finite=False)
         return solution
 
+    def _check_residual(self, residual: Array, b: Array) -> None:
+        """Raise unless the true residual is small; the one that steps update drifts."""
+        reached = float(np.linalg.norm(residual)) / (float(np.linalg.norm(b)) or 1.0)
+        if reached > 10 * self.plan_.tolerance:
+            raise NotConverged(
+                f"the residual is {reached:.1e} of the right-hand side, and "
+                f"{self.plan_.tolerance:g} was asked: products in {self.dtype} are not exact "
+                'enough.\nUse mercer.Plan(precision="float64"), a larger tolerance or a larger '
+                "shift."
+            )
+
     def _iterate(self, b: Array, shift: float) -> Array:
         def apply(v: Array) -> Array:
             image: Array = self @ v + shift * v
@@ -169,5 +180,6 @@ class Operator(LinearOperator):  # type: ignore[misc]
                     f"in {failure} steps: K + {shift:g} I is too close to singular.\nRaise "
                     'the shift, or store the matrix: plan="dense".'
                 )
+            self._check_residual(column - (self @ solution + shift * solution), column)
             columns.append(solution)
         return np.stack(columns, axis=-1).reshape(b.shape)

@@ -153,7 +153,7 @@ class FunctionKernel(Kernel):
         def block(rows: slice, columns: slice) -> Array:
             return self._block(A[rows], B[columns], rows.start, columns.start)
 
-        return Blocks((len(A), len(B)), np.dtype(np.float64), block)
+        return Blocks((len(A), len(B)), np.dtype(np.float64), block, serial=True)
 
     def diag(self, A: Batch) -> Array:
         if not self.vectorized:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mercer.loops import profiles
 from mercer.loops.compiled import compiled
@@ -113,6 +114,9 @@ class Pairwise(Tiles):
         self._wide = wide(self.dtype)
         self._X = pack(X * self.dtype.type(-2) if product else X, ROWS)
         self._Y = pack(Y, self._wide)
+        self._missing: NDArray[np.bool_] | None = None
+        if operation == MINIMUM and np.isnan(X).any():
+            self._missing = np.asarray(np.isnan(X).any(axis=1))
         self._arguments = (
             DOT if product else operation,
             *finishing(self.dtype, len(X), profile, norms, own, product=product),
@@ -125,6 +129,8 @@ class Pairwise(Tiles):
         assert rows[0] % ROWS == 0 == columns[0] % self._wide  # noqa: S101
         flat, stride = flatten(out)
         _fill(self._X, self._Y, *self._arguments, *rows, *columns, flat, stride)
+        if self._missing is not None:
+            out[self._missing[slice(*rows)]] = np.nan
 
 
 def finishing(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mercer.loops.compiled import REGROUP, compiled
 from mercer.loops.threads import run
-from mercer.loops.tiles import COLUMNS, ROWS, Slice, Tiles, Workspace, crew, pieces
+from mercer.loops.tiles import COLUMNS, ROWS, Slice, Tiles, Workspace, pieces
 from mercer.types import Array
 
 GROUPS = 16
@@ -110,7 +110,7 @@ def multiply(
         tasks = list(enumerate(lots))
     else:
         tasks = [(0, [strip]) for strip in strips]
-    run(work, tasks, crew(rows * columns, threads), Workspace)
+    run(work, tasks, tiles.crew(rows * columns, threads), Workspace)
     total: NDArray[np.float64] = sums[0].copy()
     for part in sums[1:]:
         total += part

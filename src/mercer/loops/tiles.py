@@ -64,11 +64,19 @@ class Tiles(ABC):
         shape: Rows and columns.
         dtype: The type of its entries.
         span: Columns that it likes to fill at once: few when the tile is read again.
+        serial: Whether a user's function is called, which may not bear several threads.
     """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     span: int = COLUMNS
+    serial: bool = False
+
+    def crew(self, entries: int, threads: int | None) -> int:
+        """Threads to fill so many entries."""
+        if self.serial or entries < SMALL:
+            return 1
+        return available() if threads is None else threads
 
     @abstractmethod
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
@@ -98,7 +106,7 @@ def dense(tiles: Tiles, out: Array | None = None, threads: int | None = None) ->
         tiles.fill((i, j), (k, m), out[i:j, k:m], workspace)
 
     tasks = ((a, b) for a in pieces(rows, ROWS) for b in pieces(columns, tiles.span))
-    run(work, tasks, crew(rows * columns, threads), Workspace)
+    run(work, tasks, tiles.crew(rows * columns, threads), Workspace)
     return out
 
 
@@ -115,7 +123,7 @@ def symmetric(tiles: Tiles, out: Array | None = None, threads: int | None = None
             tiles.fill((i, j), (k, m), out[i:j, k:m], workspace)
             _mirror(flat, stride, i, j, k, m, size)
 
-    run(work, pieces(rows, ROWS), crew(rows * rows // 2, threads), Workspace)
+    run(work, pieces(rows, ROWS), tiles.crew(rows * rows // 2, threads), Workspace)
     return out
 
 
@@ -138,13 +146,6 @@ def target(tiles: Tiles, out: Array | None) -> Array:
 def pieces(stop: int, size: int, start: int = 0) -> Iterator[Slice]:
     """Cut a range into pieces of one size, the last one shorter."""
     return ((i, min(i + size, stop)) for i in range(start, stop, size))
-
-
-def crew(entries: int, threads: int | None) -> int:
-    """Threads for so many entries."""
-    if entries < SMALL:
-        return 1
-    return available() if threads is None else threads
 
 
 def flatten(out: Array) -> tuple[Array, int]:
@@ -196,8 +197,11 @@ class Blocks(Tiles):
         shape: tuple[int, int],
         dtype: np.dtype[Any],
         block: Callable[[slice, slice], Array],
+        *,
+        serial: bool = False,
     ) -> None:
-        self.shape, self.dtype, self._block = shape, dtype, block
+        self.shape, self.dtype, self.serial = shape, dtype, serial
+        self._block = block
 
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         out[...] = self._block(slice(*rows), slice(*columns))
@@ -210,7 +214,7 @@ class Applied(Tiles):
     """
 
     def __init__(self, inner: Tiles, function: Callable[[Array, slice, slice], None]) -> None:
-        self.shape, self.dtype = inner.shape, inner.dtype
+        self.shape, self.dtype, self.serial = inner.shape, inner.dtype, inner.serial
         self._inner, self._function = inner, function
 
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
@@ -224,6 +228,7 @@ class Combined(Tiles):
     def __init__(self, left: Tiles, right: Tiles, operation: np.ufunc) -> None:
         self.shape = left.shape
         self.dtype = np.result_type(left.dtype, right.dtype)
+        self.serial = left.serial or right.serial
         self._left, self._right, self._operation = left, right, operation
 
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
