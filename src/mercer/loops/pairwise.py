@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mercer.loops import profiles
 from mercer.loops.compiled import compiled
 from mercer.loops.profiles import finish, shift
+from mercer.loops.tiles import ROWS as TILE_ROWS
 from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
 from mercer.loops.vector import (
     ROWS,
@@ -97,6 +98,7 @@ class Pairwise(Tiles):
     """
 
     span = DIRECT
+    tall = 3 * TILE_ROWS
 
     def __init__(
         self,
@@ -112,7 +114,7 @@ class Pairwise(Tiles):
         self.dtype = X.dtype
         self.shape = len(X), len(Y)
         self._wide = wide(self.dtype)
-        self._X = pack(X * self.dtype.type(-2) if product else X, ROWS)
+        self._X = pack(X, ROWS, -2.0 if product else 1.0)
         self._Y = pack(Y, self._wide)
         self._missing: NDArray[np.bool_] | None = None
         if operation == MINIMUM and np.isnan(X).any():
@@ -158,18 +160,28 @@ def finishing(
     )
 
 
-def pack(points: Array, size: int) -> Array:
-    """Points in panels of `size`, each panel coordinate by coordinate, flat; the last one is
-    filled up with zeros. So a register tile reads memory in order.
+def pack(points: Array, size: int, factor: float = 1.0) -> Array:
+    """Points, times a factor, in panels of `size`, each panel coordinate by coordinate, flat;
+    the last one is filled up with zeros. So a register tile reads memory in order.
     """
     count, width = points.shape
-    panels = -(-count // size)
-    packed = np.zeros((panels, width, size), points.dtype)
-    whole = count // size
-    packed[:whole] = points[: whole * size].reshape(whole, size, width).transpose(0, 2, 1)
-    if whole < panels:
-        packed[whole, :, : count - whole * size] = points[whole * size :].T
-    return packed.reshape(-1)
+    packed = np.empty(-(-count // size) * width * size, points.dtype)
+    _pack(np.ascontiguousarray(points), size, points.dtype.type(factor), packed)
+    return packed
+
+
+@compiled()
+def _pack(points: Any, size: Any, factor: Any, packed: Any) -> None:
+    """Fill `packed`, panel after panel."""
+    count, width = points.shape
+    for first in range(0, count, size):
+        stop = min(first + size, count)
+        panel = packed[first * width : (first + size) * width]
+        for c in range(width):
+            for row in range(first, stop):
+                panel[c * size + row - first] = factor * points[row, c]
+            for rest in range(stop - first, size):
+                panel[c * size + rest] = 0
 
 
 def product_is_safe(

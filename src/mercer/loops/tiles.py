@@ -64,12 +64,14 @@ class Tiles(ABC):
         shape: Rows and columns.
         dtype: The type of its entries.
         span: Columns that it likes to fill at once: few when the tile is read again.
+        tall: Rows that it likes to fill at once, a multiple of `ROWS`.
         serial: Whether a user's function is called, which may not bear several threads.
     """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     span: int = COLUMNS
+    tall: int = ROWS
     serial: bool = False
 
     def crew(self, entries: int, threads: int | None) -> int:
@@ -105,8 +107,10 @@ def dense(tiles: Tiles, out: Array | None = None, threads: int | None = None) ->
         (i, j), (k, m) = task
         tiles.fill((i, j), (k, m), out[i:j, k:m], workspace)
 
-    tasks = ((a, b) for a in pieces(rows, ROWS) for b in pieces(columns, tiles.span))
-    run(work, tasks, tiles.crew(rows * columns, threads), Workspace)
+    crew = tiles.crew(rows * columns, threads)
+    strips = pieces(rows, _height(tiles, crew))
+    tasks = ((strip, part) for strip in strips for part in pieces(columns, tiles.span))
+    run(work, tasks, crew, Workspace)
     return out
 
 
@@ -123,8 +127,14 @@ def symmetric(tiles: Tiles, out: Array | None = None, threads: int | None = None
             tiles.fill((i, j), (k, m), out[i:j, k:m], workspace)
             _mirror(flat, stride, i, j, k, m, size)
 
-    run(work, pieces(rows, ROWS), tiles.crew(rows * rows // 2, threads), Workspace)
+    crew = tiles.crew(rows * rows // 2, threads)
+    run(work, pieces(rows, _height(tiles, crew)), crew, Workspace)
     return out
+
+
+def _height(tiles: Tiles, crew: int) -> int:
+    """Rows of a strip: tall ones run along more memory, if there are enough for all threads."""
+    return tiles.tall if tiles.shape[0] >= 8 * crew * tiles.tall else ROWS
 
 
 def target(tiles: Tiles, out: Array | None) -> Array:
