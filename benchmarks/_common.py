@@ -24,6 +24,8 @@ for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
 for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
     os.environ[f"{name}_NUM_THREADS"] = str(THREADS)
 
+import numpy as np  # noqa: E402 - after the environment that it reads
+
 
 def best_of(
     run: Callable[[], Any], repeat: int = 5, before: Callable[[], Any] | None = None
@@ -54,6 +56,25 @@ def halves(function: Callable[[Any], Any], array: Any) -> None:
         list(pool.map(function, (array[:middle], array[middle:])))
 
 
+def multiply_adds(dtype: str) -> float:
+    """Multiplications with an addition that a GEMM does in a second."""
+    square = np.ones((2_000, 2_000), dtype)
+    out = np.empty_like(square)
+    return 2_000**3 / best_of(lambda: np.matmul(square, square, out=out))
+
+
+def exponentials(dtype: str) -> float:
+    """Exponentials a second, on numbers that stay in cache."""
+    numbers = -np.random.default_rng(0).random((2, 1 << 15)).astype(dtype)
+    out = np.empty_like(numbers)
+
+    def repeat(which: Any) -> None:
+        for _ in range(200):
+            np.exp(numbers[which[0]], out=out[which[0]])
+
+    return 200 * numbers.size / best_of(lambda: halves(repeat, [0, 1]))
+
+
 def row(task: str, contender: str, seconds: float, **facts: Any) -> None:
     """Print one result as a line of JSON."""
     shown = {
@@ -65,6 +86,17 @@ def row(task: str, contender: str, seconds: float, **facts: Any) -> None:
             {"task": task, "contender": contender, "seconds": round(seconds, 5), **shown}
         )
     )
+
+
+def writing(shape: tuple[int, int], dtype: str, *, fresh: bool) -> float:
+    """Seconds to write an array once: one that is there, or one that the system hands out."""
+    there = np.zeros(shape, dtype)
+
+    def write() -> None:
+        out = np.empty(shape, dtype) if fresh else there
+        halves(lambda half: half.fill(1), out)
+
+    return best_of(write)
 
 
 def compare(

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mercer.loops import Combined, Pairwise, Profile, SparsePairwise, Workspace, dense
+from mercer.loops import (
+    Combined,
+    Pairwise,
+    Profile,
+    SparsePairwise,
+    Workspace,
+    compressed,
+    dense,
+)
 from mercer.loops.pairwise import DOT
 
 
@@ -46,3 +54,22 @@ def test_sparse_and_dense_in_one_pass(rng):
         SparsePairwise(X, X, Profile()), Pairwise(Z, Z, DOT, Profile()), np.subtract
     )
     assert np.abs(dense(both)).max() <= 1e-5
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [1, 7, 2000])
+def test_dense_rows_are_compressed_as_scipy_does_it(rng, dtype, rows):
+    points = sp.random_array((rows, 90), density=0.1, rng=rng, dtype=dtype).toarray()
+    points[0, 3], points[-1, 5], points[rows // 2] = np.nan, -0.0, 0.0
+    found, wanted = compressed(points, 1.0), sp.csr_array(points)
+    assert found.has_canonical_format
+    assert found.dtype == dtype
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(wanted, part))
+
+
+def test_rows_that_are_not_lean_are_left_alone(rng):
+    points = rng.normal(size=(10, 10))
+    points[:5] = 0
+    assert compressed(points, 0.49) is None
+    assert compressed(points, 0.5).nnz == 50

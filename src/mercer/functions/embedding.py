@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer.domains import distinct
 from mercer.errors import InvalidParameter
@@ -74,11 +73,11 @@ def sample(k: Kernel | str, X: Any, draws: int = 1, random_state: Any = None) ->
 
 
 def _chance(random_state: Any) -> Any:
-    if isinstance(random_state, np.random.Generator):
+    if isinstance(random_state, np.random.RandomState):  # the older kind of generator
         return random_state
     try:
-        return check_random_state(random_state)
-    except ValueError as error:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
         raise InvalidParameter(
             f"random_state is None, a whole number or a generator, got {random_state!r}."
         ) from error

@@ -25,7 +25,16 @@ from mercer.kernels.points import (
     rows_of,
     squares,
 )
-from mercer.loops import DOT, Applied, Pairwise, Profile, SparsePairwise, Tiles, profiles
+from mercer.loops import (
+    DOT,
+    Applied,
+    Pairwise,
+    Profile,
+    SparsePairwise,
+    Tiles,
+    compressed,
+    profiles,
+)
 from mercer.types import Array
 
 WIDEST_MAP = 1 << 20
@@ -404,9 +413,8 @@ class Tanimoto(Dot):
 
 def _lean(points: Points) -> Points:
     """A sparse matrix where most numbers are zero, else the points as they are."""
-    if sparse.issparse(points) or np.count_nonzero(points) >= LEAN * points.size:
-        return points
-    return sparse.csr_array(points)
+    lean = None if sparse.issparse(points) else compressed(points, LEAN)
+    return points if lean is None else lean
 
 
 def _ordinary(points: Points, norms: Array) -> bool:

@@ -12,7 +12,7 @@ from mercer.loops.pairwise import (
     product_is_safe,
 )
 from mercer.loops.product import multiply
-from mercer.loops.sparse import SparsePairwise
+from mercer.loops.sparse import SparsePairwise, compressed
 from mercer.loops.threads import available, run
 from mercer.loops.tiles import (
     COLUMNS,
@@ -46,6 +46,7 @@ __all__ = [
     "Tiles",
     "Workspace",
     "available",
+    "compressed",
     "dense",
     "multiply",
     "pieces",

@@ -98,7 +98,7 @@ class Pairwise(Tiles):
     """
 
     span = DIRECT
-    tall = 3 * TILE_ROWS
+    tall = 4 * TILE_ROWS
 
     def __init__(
         self,

@@ -10,7 +10,8 @@ from scipy import sparse
 from mercer.loops.compiled import compiled
 from mercer.loops.pairwise import Profile, finishing
 from mercer.loops.profiles import finish, shift
-from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
+from mercer.loops.threads import available, run
+from mercer.loops.tiles import SMALL, Slice, Tiles, Workspace, flatten, pieces
 from mercer.loops.vector import row_dot, sparse_wide
 from mercer.types import Array
 
@@ -100,3 +101,51 @@ def _parts(matrix: sparse.csr_array) -> tuple[Any, Any, Any]:
         matrix.indices.astype(np.int32, copy=False),
         matrix.data,
     )
+
+
+LOT = 256
+"""Rows that a thread compresses at a time."""
+
+
+def compressed(points: Array, share: float) -> sparse.csr_array | None:
+    """Dense rows as a canonical csr matrix, if at most this share of them is not zero."""
+    rows, width = points.shape
+    counts = np.zeros(rows + 1, np.int64)
+    crew = 1 if points.size < SMALL else available()
+
+    def count(lot: Slice, _: object) -> None:
+        _count(points, *lot, counts)
+
+    run(count, pieces(rows, LOT), crew, object)
+    starts = np.cumsum(counts)
+    if starts[-1] > share * points.size:
+        return None
+    data, indices = np.empty(starts[-1], points.dtype), np.empty(starts[-1], np.int32)
+
+    def gather(lot: Slice, _: object) -> None:
+        _gather(points, *lot, starts, indices, data)
+
+    run(gather, pieces(rows, LOT), crew, object)
+    return sparse.csr_array((data, indices, starts), shape=(rows, width))
+
+
+@compiled()
+def _count(points: Any, i: Any, j: Any, counts: Any) -> None:
+    """Set `counts[r + 1]` to the number of entries of row r that are not zero."""
+    for row in range(i, j):
+        total = 0
+        for x in points[row]:
+            total += x != 0
+        counts[row + 1] = total
+
+
+@compiled()
+def _gather(points: Any, i: Any, j: Any, starts: Any, indices: Any, data: Any) -> None:
+    """Write the entries that are not zero, and their columns, from `starts[r]` on."""
+    for row in range(i, j):
+        at = starts[row]
+        for column, x in enumerate(points[row]):
+            if x != 0:
+                indices[at] = column
+                data[at] = x
+                at += 1
