@@ -13,8 +13,9 @@ from sklearn.datasets import load_iris
 import mercer as mc
 from mercer.plots import GramDisplay
 
-data = load_iris(as_frame=True)
-table = data.data.rename(columns=lambda name: name.removesuffix(" (cm)"))
+data = load_iris()
+columns = (name.removesuffix(" (cm)") for name in data.feature_names)
+table = dict(zip(columns, data.data.T, strict=True))
 table["name"] = data.target_names[data.target]
 
 size = mc.Gaussian(scale=1.0).on("petal length", "petal width")

@@ -4,6 +4,7 @@ import copy
 import pickle
 from dataclasses import FrozenInstanceError
 
+import numpy as np
 import pytest
 
 from mercer import plan
@@ -26,6 +27,8 @@ from mercer.plan import Plan, as_plan, free_memory, readable
         ("10 bytes", 10),
         ("10 B", 10),
         ("1e9", 10**9),
+        ("1e+9 KB", 10**12),
+        (2.5e17, 25 * 10**16),
         (" 2 MiB ", 2**21),
     ],
 )
@@ -38,8 +41,9 @@ def test_memory_in_words(text, size):
     "wrong",
     [
         {"memory": value}
-        for value in ("", "much", "-1 GB", "1.2.3 GB", "4 XB", -5, True, None, "nan", "inf")
+        for value in ("", "much", "-1 GB", "1.2.3 GB", "4 XB", -5, True, None, "nan", "inf", 0)
     ]
+    + [{"memory": value} for value in ("0 GB", "0.5", "1e400", "9" * 400)]
     + [{"threads": value} for value in (0, -1, 1.5, "two", True, None)]
     + [{"tolerance": value} for value in (0, 1, -1e-3, float("nan"), "small", None, True)]
     + [{"method": "fast"}, {"device": "gpu"}, {"precision": "float16"}, {"method": None}],
@@ -100,3 +104,29 @@ def test_threads():
 )
 def test_bytes_in_words(size, words):
     assert readable(size) == words
+
+
+def test_numbers_of_numpy_are_numbers():
+    chosen = Plan(memory=np.int64(1000), threads=np.int64(2), tolerance=np.float64(1e-6))
+    assert repr(chosen) == repr(Plan(memory=1000, threads=2, tolerance=1e-6))
+
+
+def test_the_limit_of_a_container_counts(monkeypatch, tmp_path):
+    texts = {
+        "/proc/meminfo": "MemAvailable:   1000000 kB",
+        "/sys/fs/cgroup/memory.max": "500000000\n",
+        "/sys/fs/cgroup/memory.current": "300000000\n",
+        "/sys/fs/cgroup/memory.stat": "anon 1\nfile 250000000\nkernel 2\n",
+    }
+
+    def opened(path):
+        found = tmp_path / str(path).replace("/", "_")
+        if str(path) in texts:
+            found.write_text(texts[str(path)])
+        return found
+
+    monkeypatch.setattr(plan, "Path", opened)
+    # Cached files give way: 500 - (300 - 250) million bytes are left.
+    assert free_memory() == 450_000_000
+    texts["/sys/fs/cgroup/memory.max"] = "max\n"
+    assert free_memory() == 1_024_000_000

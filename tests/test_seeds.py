@@ -204,6 +204,60 @@ def test_a_rule_without_its_condition_builds_nothing(combine):
         combine()
 
 
+def test_a_limit_of_kernels_is_a_kernel(X, Z):
+    """The proof of the lecture that exp k is a kernel: its partial sums are, and converge."""
+    for n in (1, 4, 16):
+        partial = mc.series(k1, [1 / math.factorial(i) for i in range(n + 1)])
+        check(
+            partial,
+            lambda x, z, n=n: sum(v1(x, z) ** i / math.factorial(i) for i in range(n + 1)),
+            X,
+            Z,
+            "power series",
+        )
+        # The rest of the series of e^t, for 0 <= t <= 1.
+        left = k1.exp()(X, Z) - partial(X, Z)
+        assert left.max() <= math.e / math.factorial(n + 1) + 16 * E
+
+
+def test_the_feature_of_a_product_is_a_matrix_of_rank_one(X):
+    """<x y', x' y'>_F = (x'x)(y'y): the lecture's proof that products are kernels."""
+    one, two = mc.Linear().features(X), k2.features(X)
+    matrices = one[:, :, None] * two[:, None, :]
+    both = mc.Linear() * k2
+    frobenius = np.einsum("iab,jab->ij", matrices, matrices)
+    size = np.sqrt(np.outer(both.diagonal(X), both.diagonal(X)))
+    assert (np.abs(frobenius - both(X)) <= E * size).all()
+    assert both.features(X).shape[1] == one.shape[1] * two.shape[1]
+
+
+# -------------------------------------------------------------------- one space, one kernel
+
+
+def test_the_space_does_not_depend_on_the_feature_map(X, Z, rng):
+    """A kernel has one RKHS: two feature maps of it give the same functions and norms."""
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    one = mc.FeatureKernel(square_features)
+    two = mc.FeatureKernel(lambda x: turn @ square_features(x))
+    c = rng.normal(size=len(X))
+    f, g = mc.Function(one, X, c), mc.Function(two, X, c)
+    size = (np.sqrt(one.diagonal(X)) @ np.abs(c)) ** 2
+    assert (np.abs(f(Z) - g(Z)) <= E * np.sqrt(size * one.diagonal(Z))).all()
+    assert abs(f.norm() ** 2 - g.norm() ** 2) <= E * size
+    # The weights differ, and have one length.
+    assert not np.allclose(f.to_features(), g.to_features())
+    assert abs(f.to_features() @ f.to_features() - f.norm() ** 2) <= E * size
+
+
+def test_evaluation_is_continuous_with_the_section_as_its_gradient(X, rng):
+    """|f(x)| <= |f| sqrt(k(x, x)), attained by K_x: the norm of evaluation at x is |K_x|."""
+    for x in X:
+        at = mc.section(k2, x)
+        assert at([x])[0] == pytest.approx(at.norm() * math.sqrt(k2.pair(x, x)), rel=E)
+        others = mc.Function(k2, X, rng.normal(size=len(X)))
+        assert abs(others([x])[0]) <= others.norm() * at.norm() * (1 + E)
+
+
 # ------------------------------------------------------------------------------------- sets
 
 

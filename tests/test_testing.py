@@ -15,6 +15,7 @@ from mercer.errors import InvalidInput, MercerError
 from mercer.loops import Blocks
 from mercer.testing import BrokenLaw, check_kernel
 from mercer.testing.check import ALL
+from mercer.testing.rounding import rounding
 
 X = [[0.0, 1.0], [1.0, -0.5], [0.25, 0.75], [2.0, 1.0], [0.0, 1.0], [-1.0, 0.5]]
 SETS = [{1, 2}, set(), {2, 3, 4}, {1, 2}, {5}, {1, 2, 3, 4, 5}]
@@ -103,6 +104,35 @@ def test_every_kernel_keeps_the_laws(kernel, points):
 def test_every_kernel_keeps_the_laws_in_float32_and_sparse(kernel, form):
     points = np.asarray(X, np.float32) if form is np.float32 else sp.csr_array(np.asarray(X))
     check_kernel(kernel, points)
+
+
+CLUSTERS = np.array([[1e6, 1e6], [-1e6, -1e6]]).repeat(3, axis=0) + 1e-3 * np.array(
+    [[0.3, 1.1], [-0.8, 0.2], [1.9, -1.4], [0.1, -0.6], [-1.2, 0.9], [0.7, 1.6]]
+)
+"""Two clusters, far from zero, and farther from each other than they are wide."""
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        mc.Gaussian(),
+        mc.Gaussian().on(1) + mc.Linear().on(0),
+        mc.Schoenberg(0.5, mc.Polynomial()),
+        mc.Matern(2.5) * mc.Polynomial(),
+    ],
+    ids=str,
+)
+def test_steps_are_as_short_as_the_clusters_ask_for(kernel):
+    report = check_kernel(kernel, CLUSTERS)
+    assert "k.gradient(X, Y) is the slope in x" in report.checked
+
+
+def test_a_square_that_underflows_is_no_broken_law():
+    points = np.array([[1e-12, 0.0], [1e4, 1.0], [0.0, 0.0], [1.0, -1.0]], np.float32)
+    k = mc.Polynomial(degree=4, offset=0)
+    # In single precision k(x, x) and the features of x are zero, and k(x, y) is not.
+    assert k(points)[0, 0] == 0 < k(points)[0, 1]
+    check_kernel(k, points)
 
 
 def test_one_point_is_enough():
@@ -437,3 +467,8 @@ def test_an_error_inside_a_law_breaks_it():
         check_kernel(kernel, X)
     with pytest.raises(RuntimeError, match="twice"):
         check_kernel(mc.from_function(capricious), X)
+
+
+def test_wide_points_are_allowed_what_runs_of_terms_lose():
+    wide = Vectors().encode(np.ones((1, 10_000), np.float32))
+    assert rounding(mc.Linear(), wide, np.dtype(np.float32)) == 2.0**-15

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import sys
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from pathlib import Path
@@ -54,14 +56,18 @@ class Plan:
                 )
         if self.memory != "auto":
             object.__setattr__(self, "memory", _bytes(self.memory))
-        if self.threads != "auto" and not _whole(self.threads, 1):
-            raise InvalidParameter(f'Plan needs threads "auto" or >= 1, got {self.threads!r}.')
-        tolerance = self.tolerance
-        positive = isinstance(tolerance, Real) and 0 < tolerance < 1
-        if tolerance != "auto" and not positive:
-            raise InvalidParameter(
-                f"Plan needs a tolerance between 0 and 1, got {tolerance!r}."
-            )
+        if self.threads != "auto":
+            if not _whole(self.threads, 1):
+                raise InvalidParameter(
+                    f'Plan needs threads "auto" or >= 1, got {self.threads!r}.'
+                )
+            object.__setattr__(self, "threads", int(self.threads))
+        if self.tolerance != "auto":
+            if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 1):
+                raise InvalidParameter(
+                    f"Plan needs a tolerance between 0 and 1, got {self.tolerance!r}."
+                )
+            object.__setattr__(self, "tolerance", float(self.tolerance))
 
     def budget(self) -> int:
         """The bytes that may be taken."""
@@ -95,8 +101,22 @@ def free_memory() -> int:
     except OSError:
         found = None
     if found:
-        return int(found[1]) * 1024
+        return min(int(found[1]) * 1024, _room())
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def _room() -> int:
+    """What the limit of a container (a cgroup) leaves: its machine may have far more."""
+    try:
+        limit, used, parts = (
+            Path(f"/sys/fs/cgroup/memory.{name}").read_text()
+            for name in ("max", "current", "stat")
+        )
+        cached = re.search(r"^file (\d+)", parts, re.MULTILINE)
+        held = int(used) - int(cached[1] if cached else 0)  # cached files make room
+        return max(int(limit) - held, 0)
+    except (OSError, ValueError):  # no such file, or the limit is the word "max"
+        return sys.maxsize
 
 
 def readable(size: float) -> str:
@@ -115,9 +135,12 @@ def _whole(value: Any, least: int) -> bool:
 def _bytes(value: Any) -> int:
     if _whole(value, 1):
         return int(value)
-    found = re.fullmatch(r"(\d+(?:\.\d*)?(?:e\d+)?)\s*([A-Za-z]*)", str(value).strip())
+    found = re.fullmatch(r"(\d+(?:\.\d*)?(?:e\+?\d+)?)\s*([A-Za-z]*)", str(value).strip())
     unit = found[2].upper().removesuffix("S") if found else "?"
     unit = "" if unit in ("B", "BYTE") else unit
     if found is None or unit not in _UNITS:
         raise InvalidParameter(f'Plan needs memory in bytes or as "4 GB", got {value!r}.')
-    return int(float(found[1]) * _UNITS[unit])
+    size = float(found[1]) * _UNITS[unit]
+    if not 1 <= size < math.inf:
+        raise InvalidParameter(f"Plan needs memory of at least one byte, got {value!r}.")
+    return int(size)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,3 +108,33 @@ def test_a_batch_need_not_list_its_points():
 
     with pytest.raises(NotImplementedError, match="Secret"):
         Secret().raw()
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1, "a"], "weights are one number a row"),
+        ([1, 1j], "weights are one number a row"),
+        (np.ma.array([1.0, 2.0], mask=[False, True]), "masked"),
+        ([1e308, 1e308], "more than 1e308"),
+    ],
+)
+def test_what_is_no_weight(weights, words):
+    with pytest.raises(InvalidInput, match=words):
+        distinct(REALS.encode([1.0, 1.0]), weights)
+
+
+@pytest.mark.parametrize(
+    ("domain", "points"),
+    [
+        (Vectors(), lambda X: X),
+        (Vectors(), lambda X: sp.csr_array((X.ravel(), np.tile([0, 1], 2), [0, 2, 4]))),
+        (Anything(), list),
+        (Records(), lambda X: {"x": X}),
+    ],
+    ids=["dense", "sparse", "objects", "records"],
+)
+def test_points_that_lie_in_memory_of_the_user(domain, points):
+    X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert domain.encode(points(X)).shares_memory(X[:, :1])
+    assert not domain.encode(points(X)).shares_memory(X.copy())

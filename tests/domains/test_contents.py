@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.domains.contents import content, object_labels, ordered, rank_key
-from mercer.errors import InvalidType
+from mercer.errors import InvalidInput, InvalidType
 
 numbers = st.integers() | st.floats(allow_nan=False)
 leaves = st.none() | st.booleans() | numbers | st.text(max_size=3)
@@ -102,3 +102,34 @@ def test_objects_that_nothing_orders_stay_as_they_came():
 
     values = [Local(), Local()]
     assert ordered(values) == values
+
+
+class Tensor:
+    """Equal by identity and hashed by place, as torch's tensors are."""
+
+    def __init__(self, values):
+        self.values = np.array(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def test_tensors_are_compared_by_what_they_hold():
+    assert content(Tensor([1.0, 2.0])) == content(np.array([1, 2]))
+    assert content(Tensor(3)) == content(3) == content(np.array(3))
+    assert content(Tensor(np.nan)) is None
+
+
+def test_the_order_of_numbers_of_two_precisions():
+    pair = [0.1, np.float32(0.1)]  # equal for NumPy, but not for their hashes
+    assert object_labels(pair).tolist() == object_labels(pair[::-1])[::-1].tolist() == [0, 1]
+    assert ordered(pair) == ordered(pair[::-1])
+
+
+def test_masked_rows_are_no_content():
+    with pytest.raises(InvalidInput, match="masked"):
+        content(np.ma.array([1, 2], mask=[False, True]))
+
+
+def test_a_signalling_nan_is_missing():
+    assert content(Decimal("sNaN")) is None

@@ -62,7 +62,17 @@ def test_names_of_columns_stay_with_slices():
 
 def test_raw_points_are_rows():
     assert encode([[1, 2], [3, 4]]).raw()[1].tolist() == [3.0, 4.0]
-    assert encode(sp.eye_array(2)).raw()[1].toarray().tolist() == [[0.0, 1.0]]
+    sparse = encode(sp.csr_array(np.array([[0, 2], [3, 0]], np.float32))).raw()
+    assert [point.tolist() for point in sparse] == [[0.0, 2.0], [3.0, 0.0]]
+    assert sparse[-1].tolist() == sparse[1:][0].tolist() == [3.0, 0.0]
+    assert sparse[0].dtype == np.float32
+    with pytest.raises(IndexError):
+        sparse[2]
+
+
+def test_raw_points_of_a_sparse_matrix_are_made_one_by_one():
+    wide = encode(sp.eye_array(1 << 15, format="csr")).raw()  # 8 GB, if all were there
+    assert wide[7].sum() == wide[7][7] == 1
 
 
 def test_widths_must_agree():
@@ -86,3 +96,33 @@ def test_a_canonical_matrix_is_shared_and_another_is_copied():
 def test_sparse_matrices_of_complex_numbers():
     with pytest.raises(InvalidInput, match="Complex data not supported"):
         csr(sp.csr_array(np.array([[1j]])))
+
+
+def test_tables_with_columns_in_another_order_are_not_compared():
+    A = DenseBatch(np.ones((1, 2)), ("age", "height"))
+    B = DenseBatch(np.ones((1, 2)), ("height", "age"))
+    with pytest.raises(InvalidInput, match="column 0 is 'age' in one table and 'height'"):
+        same_width(A, B)
+    with pytest.raises(InvalidInput, match="the same order"):
+        A.identify(B)
+    same_width(A, A)
+    same_width(A, DenseBatch(np.ones((1, 2))))
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.coo_array, sp.bsr_array])
+def test_entries_of_one_place_add_up_without_wrapping(form):
+    places = np.array([0, 0]), np.array([0, 0])
+    hundreds = sp.coo_array((np.array([100, 100], np.int8), places), (1, 1))
+    assert csr(hundreds).toarray() == [[200.0]]
+    repeated = sp.csr_array((np.array([100, 100], np.int8), [0, 0], [0, 2]), (1, 1))
+    assert csr(repeated).toarray() == [[200.0]]
+    yes = sp.csr_array((np.array([True, True]), [0, 0], [0, 2]), (1, 1))
+    assert csr(form(yes)).toarray() == [[1.0]]
+
+
+def test_long_doubles_beyond_the_floats_are_infinite():
+    if np.finfo(np.longdouble).max == np.finfo(float).max:
+        pytest.skip("long double is double here")
+    huge = sp.csr_array(np.array([[np.longdouble("1e400")]]))
+    with pytest.raises(InvalidInput, match="infinite"):
+        encode(huge)

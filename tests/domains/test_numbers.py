@@ -63,7 +63,7 @@ def test_a_batch_is_checked_and_returned():
         (interval(-1, 1), [0, 1.0], r"number 1.0 at row 1.*numbers in \(-1, 1\)"),
         (NATURALS, [1, 2.5], "2.5 at row 1 is not whole"),
         (NATURALS, [0], "whole numbers >= 1"),
-        (NATURALS, [2.0**53 + 2], "too large to be told apart in float64"),
+        (NATURALS, [2**53 + 1], "too large to be told apart in float64"),
         (NATURALS, np.array([2**24 + 2], np.float32), "too large to be told apart in float32"),
         (Numbers(high=1), [2], "numbers <= 1"),
         (REALS, [[1, 2]], "the points have 2 columns"),

@@ -1,12 +1,14 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.domains import Anything, ObjectBatch, Sets, SparseBatch
+from mercer.domains.objects import same_columns
 from mercer.errors import InvalidInput, InvalidType
 
 encode = Anything().encode
@@ -87,3 +89,22 @@ def test_no_points(raw):
 def test_any_domain_lies_in_anything():
     assert Anything().meet(Sets()) == Sets()
     assert Anything().name == "anything"
+
+
+def test_arrow_arrays_hold_python_values():
+    words = encode(pa.array(["a", None, "b"]))
+    assert words.items == ("a", None, "b")
+    left, right = words.identify(encode(["b", "a", None]))
+    assert (left[0], left[1], left[2]) == (right[1], right[2], right[0])
+
+
+def test_rows_of_a_table_keep_the_names_of_its_columns():
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    batch = Anything().encode(frame)
+    assert batch.columns == batch[1:].columns == batch[np.array([0])].columns == ("a", "b")
+    assert Anything().encode(frame.to_numpy()).columns is None
+    with pytest.raises(InvalidInput, match="'a' in one table and 'b' in the other"):
+        batch.identify(Anything().encode(frame[["b", "a"]]))
+    with pytest.raises(InvalidInput, match="rows of 2 and of 1 columns"):
+        same_columns(batch, Anything().encode(frame[["a"]]))
+    same_columns(batch, Anything().encode([(1, "x")]))

@@ -69,3 +69,9 @@ def test_labels_are_parted_and_stacked():
     a, b = parted(np.arange(5), [2, 3])
     assert (a.tolist(), b.tolist()) == ([0, 1], [2, 3, 4])
     assert stacked([a, a]).tolist() == [[0.0, 0.0], [1.0, 1.0]]
+
+
+def test_missing_entries_of_sparse_rows_are_one_value():
+    X = np.array([[1.0, np.nan], [1.0, 2.0], [1.0, np.nan], [0.0, np.nan]])
+    sparse = row_labels(SparseRows(sp.csr_array(X)))
+    assert sparse.tolist() == row_labels(DenseRows(X)).tolist() == [2, 1, 2, 0]

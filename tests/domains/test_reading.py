@@ -13,7 +13,7 @@ from mercer.errors import InvalidInput, InvalidType
 MISSING = [None, np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]
 
 
-@pytest.mark.parametrize("value", [*MISSING, decimal.Decimal("NaN")])
+@pytest.mark.parametrize("value", [*MISSING, decimal.Decimal("NaN"), decimal.Decimal("sNaN")])
 def test_what_is_missing(value):
     assert is_missing(value)
 
@@ -152,3 +152,21 @@ def test_tensors():
 def test_what_cannot_be_read(raw, error, message):
     with pytest.raises(error, match=message):
         floats_in(raw)
+
+
+def test_numbers_beyond_the_floats():
+    with pytest.raises(InvalidInput, match=r"row 1, column 0 holds a number beyond 1e308"):
+        floats_in([[1, 2], [10**400, 3]])
+
+
+def test_long_doubles_beyond_the_floats_are_infinite():
+    if np.finfo(np.longdouble).max == np.finfo(float).max:
+        pytest.skip("long double is double here")
+    assert np.isinf(floats_in(np.array([np.longdouble("1e400")]))[0]).all()
+
+
+def test_rows_with_masks():
+    whole = np.ma.array([1.0, 2.0])
+    assert floats_in([whole, whole])[0].tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    with pytest.raises(InvalidInput, match="masked"):
+        floats_in([whole, np.ma.array([1.0, 2.0], mask=[False, True])])

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from mercer.domains import (
     NATURALS,
+    REALS,
     Anything,
     Categories,
     CategoryBatch,
@@ -14,13 +16,17 @@ from mercer.domains import (
     Domain,
     Numbers,
     ObjectBatch,
+    Positions,
+    RecordBatch,
     Records,
     SetBatch,
     Sets,
+    SparseBatch,
     Vectors,
     distinct,
+    of_one_kind,
 )
-from mercer.errors import InvalidInput, InvalidParameter, InvalidType
+from mercer.errors import DomainMismatch, InvalidInput, InvalidParameter, InvalidType
 
 TABLE = {
     "age": [31.0, None, 45.0],
@@ -249,3 +255,98 @@ def test_the_columns_of_the_user_stay():
     ages.flags.writeable = False
     Records().encode({"age": ages}).select(["age"], Categories())
     assert np.isnan(ages[1])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, lambda X: X.astype(bool)])
+def test_indicator_matrices_are_columns_of_sets(form):
+    table = Records().encode({"basket": form(np.array([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))})
+    assert table.select(["basket"], Sets()).raw() == [{0, 2}, set()]
+
+
+def test_labels_that_are_numbers_are_read_as_numbers():
+    table = Records().encode({"id": [2**60, 2**60 + 1], "mixed": [True, 2.5]})
+    assert table.select(["mixed"], Vectors()).values.tolist() == [[1.0], [2.5]]
+    assert table.select(["id"], Vectors()).values.tolist() == [[2.0**60]] * 2
+    with pytest.raises(InvalidInput, match="column 'a': row 0 holds a number beyond 1e308"):
+        Records().encode({"a": [10**400, 1]}).select(["a"], Vectors())
+
+
+def test_missing_entries_of_a_sparse_column():
+    table = Records().encode({"words": sp.csr_array([[1.0, np.nan]])})
+    with pytest.raises(InvalidInput, match="column 'words': 1 of 2 values is NaN"):
+        table.select(["words"], Vectors())
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([None, 1j], r"^column 'a' holds objects \(such as a complex\)"),
+        (sp.eye_array(2, format="csr"), "'a' holds a sparse matrix"),
+        (["x", "y"], "^column 'a' holds labels"),
+    ],
+)
+def test_messages_say_what_a_column_holds_and_name_it_once(values, words):
+    table = Records().encode({"a": values, "b": [1.0, 2.0]})
+    columns = ["a", "b"] if sp.issparse(values) else ["a"]
+    with pytest.raises(InvalidInput, match=words) as caught:
+        table.select(columns, Vectors())
+    assert "column 'a': column 'a'" not in str(caught.value)
+
+
+def test_batches_that_were_encoded_in_two_ways():
+    numbers, labels = REALS.encode([1.0, 0.0]), Categories().encode([True, None])
+    left, right = of_one_kind((numbers, labels))
+    first, second = left.identify(right)
+    assert (first[:, None] == second).tolist() == [[True, False], [False, False]]
+    dense, sparse = Vectors().encode(np.eye(2)), Vectors().encode(sp.csr_array(np.eye(2)))
+    assert of_one_kind((dense, sparse)) == (dense, sparse)
+
+
+def test_a_table_of_dense_and_of_sparse_columns():
+    A, B = Records().encode({"x": np.eye(2)}), Records().encode({"x": sp.csr_array(np.eye(2))})
+    assert [labels.tolist() for labels in A.identify(B)] == [[1, 0], [1, 0]]
+
+
+def test_points_with_a_sparse_part_are_made_one_by_one():
+    wide = Records().encode({"x": sp.eye_array(1 << 15, format="csr"), "n": range(1 << 15)})
+    assert wide.raw()[7]["x"][7] == 1
+    assert wide.raw()[7]["n"] == 7
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        ([[1, 2]], DenseBatch),
+        (np.array([[1, 2.5]], object), DenseBatch),
+        (sp.csr_array(np.eye(2)), SparseBatch),
+        (pd.DataFrame({"a": [1], "b": [True]}), DenseBatch),
+        (pd.DataFrame({"a": [1], "b": ["x"]}), RecordBatch),
+        (np.array([["a", "b"]]), RecordBatch),
+        ({"a": [1]}, RecordBatch),
+        ([{"a": 1}], RecordBatch),
+        ([pd.Series({"a": 1})], RecordBatch),
+        (np.array([(1, "x")], [("a", int), ("b", "U1")]), RecordBatch),
+    ],
+)
+def test_points_with_positions(raw, kind):
+    batch = Positions().encode(raw)
+    assert isinstance(batch, kind)
+    assert Positions().encode(batch) is batch
+
+
+def test_where_positions_meet_other_domains():
+    for other in (Vectors(), Vectors(nonnegative=True), Records(("a",)), Anything()):
+        both = Positions() if isinstance(other, Anything) else other
+        assert Positions().meet(other) == other.meet(Positions()) == both
+    with pytest.raises(DomainMismatch):
+        Positions().meet(Sets())
+    with pytest.raises(InvalidType, match="already encoded"):
+        Positions().encode(Categories().encode(["a"]))
+
+
+def test_a_number_that_names_one_column_and_counts_to_another():
+    swapped = Records().encode({1: ["a"], 0: ["b"]})
+    with pytest.raises(InvalidInput, match=r"called 0 or the one at position 0.*called 1"):
+        swapped.column(0)
+    assert Records().encode({5: ["a"]}).column(5).raw() == ["a"]
+    assert Records().encode({5: ["a"]}).column(0).raw() == ["a"]

@@ -138,3 +138,44 @@ def test_what_is_no_set(raw, error, message):
 def test_indicators_of_different_widths():
     with pytest.raises(InvalidInput, match="indicator matrices of 2 and of 3 columns"):
         align(encode(np.eye(2)), encode(np.eye(3)))
+
+
+def test_missing_items_are_one_item():
+    batch = encode([{float("nan"), 1}, {float("nan"), None, 1}, {None, 1}])
+    assert batch.items == (None, 1)
+    assert batch.members.toarray().tolist() == [[1.0, 1.0]] * 3
+    assert batch.identify()[0].tolist() == [0, 0, 0]
+
+
+def test_columns_named_by_any_values_are_items():
+    batch = encode(pd.DataFrame([[1, 0], [1, 1]], columns=[7, 3]))
+    assert batch.raw() == [{7}, {7, 3}]
+    left, right = batch.identify(encode([{7, 3}, {7}]))
+    assert left.tolist() == right[::-1].tolist()
+
+
+class Tensor:
+    """An array of another library."""
+
+    ndim = 2
+
+    def __array__(self, dtype=None, copy=None):
+        return INDICATOR
+
+
+def test_indicators_of_other_libraries():
+    assert encode(Tensor()).raw() == [{0, 2}, set()]
+
+
+@pytest.mark.parametrize("named", [[{"milk"}], pd.DataFrame({"milk": [1], "bread": [0]})])
+def test_words_are_no_column_numbers(named):
+    for pair in ((named, INDICATOR), (INDICATOR, named)):
+        with pytest.raises(InvalidInput, match="no item is in both"):
+            align(*map(encode, pair))
+    align(encode([set()]), encode(INDICATOR))
+
+
+@pytest.mark.parametrize("form", [sp.coo_array, sp.csr_array])
+def test_one_axis_is_no_matrix(form):
+    with pytest.raises(InvalidInput, match="one-dimensional"):
+        encode(form(np.array([1.0, 0.0])))

@@ -104,3 +104,58 @@ def test_an_array_has_columns_with_numbers():
 def test_what_is_no_table(raw, error, message):
     with pytest.raises(error, match=message):
         encode_columns(raw)
+
+
+BIG = 2**53
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [BIG, BIG + 1],
+        np.array([BIG, BIG + 1]),
+        np.array([2**64 - 2, 2**64 - 1], np.uint64),
+        np.array([-(2**63), -(2**63) + 1]),
+        pd.Series([BIG, BIG + 1, None], dtype="Int64"),
+        pd.Series([BIG, BIG + 1]),
+        pl.Series([-(2**63), -(2**63) + 1]),
+        pa.chunked_array([[BIG, None, BIG + 1]]),
+        [10**30, 10**30 + 1],
+        list(np.array([BIG, BIG + 1])),
+    ],
+)
+def test_whole_numbers_that_floats_merge_are_labels(ids):
+    column = encode_columns({"id": ids})["id"]
+    assert isinstance(column, CategoryBatch)
+    assert len(set(column.identify()[0])) == len(ids)
+
+
+def test_whole_numbers_that_floats_tell_apart_are_numbers():
+    for ids in ([BIG, 1], np.array([-BIG, 1]), pl.Series([None, BIG]), pl.Series([None, 1.0])):
+        assert isinstance(encode_columns({"id": ids})["id"], DenseBatch)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [(np.array(1.0), "one thing alone"), (np.zeros((2, 0)), r"0 feature\(s\)")],
+)
+def test_arrays_that_are_no_column(values, words):
+    with pytest.raises(InvalidInput, match=words):
+        encode_columns({"a": values})
+
+
+def test_a_matrix_of_yes_and_no_is_numbers():
+    column = encode_columns({"a": np.eye(2, dtype=bool)})["a"]
+    assert isinstance(column, DenseBatch)
+    assert column.values.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_rows_of_a_frame_are_records():
+    frame = pd.DataFrame({"age": [31, 45], "city": ["Rome", "Oslo"]})
+    table = encode_columns([frame.iloc[1], {"age": 3}, frame.iloc[0]])
+    assert table["age"].values.ravel().tolist() == [45, 3, 31]
+    assert table["city"].raw() == ["Oslo", None, "Rome"]
+    with pytest.raises(InvalidInput, match=r"pass \[row\]"):
+        encode_columns(frame.iloc[0])
+    with pytest.raises(InvalidInput, match="several parts of one name"):
+        encode_columns([pd.Series([1, 2], index=["a", "a"])])

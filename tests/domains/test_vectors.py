@@ -123,3 +123,11 @@ def test_constraints_add_up():
 
 def test_the_batch_is_dense_for_dense_data():
     assert isinstance(encode([[1, True]]), DenseBatch)
+
+
+@pytest.mark.parametrize("form", [sp.coo_array, sp.csr_array])
+def test_sparse_points_on_a_line(form):
+    line = form(np.array([1.0, 0.0, 2.0]))
+    with pytest.raises(InvalidInput, match="Reshape"):
+        encode(line)
+    assert Numbers().encode(line).values.tolist() == [[1.0], [0.0], [2.0]]

@@ -1,6 +1,7 @@
 """Batches one after the other hold the points of both, whatever the points are."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -118,3 +119,17 @@ def test_merging_leaves_alone_what_it_cannot_tell_apart():
     once, sums = merge(batch, np.ones(2))
     assert once is batch
     assert len(sums) == 2
+
+
+def test_dense_and_sparse_columns():
+    A, B = (Records().encode({"x": x}) for x in (np.eye(2), sp.csr_array(np.eye(2))))
+    assert isinstance(concatenate(A, B).columns["x"], SparseBatch)
+
+
+def test_rows_of_tables_keep_the_names_of_their_columns():
+    frame = pd.DataFrame({"a": [1], "b": ["x"]})
+    A = Anything().encode(frame)
+    assert concatenate(A, A).columns == ("a", "b")
+    assert concatenate(A, Anything().encode([(2, "y")])).columns is None
+    with pytest.raises(InvalidInput, match="'a' in one table"):
+        concatenate(A, Anything().encode(frame[["b", "a"]]))

@@ -444,6 +444,7 @@ def test_evaluation_does_not_store_the_matrix(rng):
         (3.0, InvalidInput),
         ([1.0, np.nan], InvalidInput),
         (["a", "b"], InvalidType),
+        ([[1.0], [1.0, 2.0]], InvalidType),
         (np.empty((2, 0)), InvalidInput),
     ],
 )
@@ -482,3 +483,85 @@ def test_a_section_is_of_one_point():
     assert mc.section(mc.Linear(), row)(row)[0] == 4.0
     with pytest.raises(InvalidInput, match="one point"):
         mc.section(mc.Linear(), sparse.csr_array(np.eye(2)))
+
+
+# ------------------------------------------------------------------ numbers out of the ordinary
+
+
+@pytest.mark.parametrize("power", [-1000, -500, 500, 1000])
+def test_a_multiple_has_the_multiple_of_the_norm_as_far_as_numbers_reach(power, rng):
+    X, c = rng.normal(size=(5, 2)), rng.normal(size=5)
+    f = mc.Function(mc.Gaussian(), X, c)
+    far = mc.Function(mc.Gaussian(), X, np.ldexp(c, power))
+    assert far.norm() == np.ldexp(f.norm(), power)  # a power of two has no rounding
+    chosen = f.compress(2).anchors.values
+    np.testing.assert_array_equal(far.compress(2).anchors.values, chosen)
+
+
+def test_large_points_have_a_norm():
+    f = mc.Function(mc.Linear(), [[1e150, 0.0], [0.0, 1e150]], [3e10, -4e10])
+    assert f.norm() == pytest.approx(5e160)
+
+
+BIG = mc.Function(mc.Gaussian(), [[0.0], [0.1]], [1.5e308, 1.5e308])
+
+
+@pytest.mark.parametrize(
+    "overflow",
+    [
+        lambda: BIG([[0.05]]),
+        lambda: BIG.gradient([[1.0]]) + 10 * BIG.gradient([[1.0]]),
+        lambda: BIG @ BIG,
+        lambda: BIG @ -BIG,
+        BIG.norm,
+        lambda: BIG + BIG,
+        lambda: BIG + mc.Function(mc.Gaussian(), [[0.1]], [1.5e308]),
+        lambda: 10 * BIG,
+        lambda: BIG / 1e-300,
+        lambda: mc.Function(mc.Linear(), [[1e10]], [1.5e308]).to_features(),
+    ],
+    ids=[
+        "value",
+        "gradient",
+        "f @ f",
+        "f @ -f",
+        "norm",
+        "f + f",
+        "f + g",
+        "c f",
+        "f / c",
+        "features",
+    ],
+)
+def test_what_overflows_is_told(overflow):
+    with pytest.raises(InvalidInput, match=r"overflows|finite"):
+        overflow()
+
+
+def test_complex_coefficients_are_refused():
+    for coefficients in (np.array([1j]), [1 + 0j]):
+        with pytest.raises(InvalidType, match="coefficients must be numbers"):
+            mc.Function(mc.Linear(), [[1.0]], coefficients)
+
+
+def test_a_kernel_that_is_none_has_no_projection():
+    saddle = mc.from_function(lambda x, y: float(x[0] + y[0]))
+    f = mc.section(saddle, [1.0])
+    with pytest.raises(NotPositiveDefinite, match="Cauchy-Schwarz"):
+        f.project([[0.0], [1.0]])
+    with pytest.raises(NotPositiveDefinite, match="k\\(x, x\\) = -2"):
+        f.project([[-1.0], [1.0]])
+
+
+def test_a_zero_on_the_diagonal_may_have_rounding_beside_it():
+    end = 0.7  # a Brownian bridge ends at zero, here up to the last digits
+    bridge = mc.from_function(lambda x, y: min(x[0], y[0]) - x[0] * y[0] / end)
+    X = np.linspace(0.1, end, 13)[:, None]
+    f = mc.Function(bridge, X, np.ones(13))
+    assert f.project(X).norm() == pytest.approx(f.norm())
+
+
+def test_projection_on_points_too_short_for_a_square():
+    f = mc.Function(mc.Linear(), [[1.0, 0.0], [0.0, 1.0]], [3.0, 4.0])
+    assert f.project([[1e-170, 0.0], [1e-160, 0.0]]).norm() == 0
+    assert f.project([[1e-150, 0.0]]).norm() == pytest.approx(3)

@@ -281,3 +281,20 @@ def test_centring_keeps_the_type_and_what_it_is_given(rng):
 def test_what_cannot_be_centred(arguments, message):
     with pytest.raises(InvalidInput, match=message):
         mc.center(*arguments)
+
+
+def test_complex_matrices_are_refused():
+    with pytest.raises(InvalidInput, match="must be a matrix of numbers"):
+        mc.center(np.eye(2) * 1j)
+
+
+def test_what_is_no_square_has_no_angle():
+    saddle = mc.from_function(lambda x, y: float(x[0] + y[0]))
+    for points in ([[[-1.0]], [[1.0]]], [[[1.0]], [[-1.0]]]):
+        with pytest.raises(NotPositiveDefinite, match="squared length is not negative"):
+            mc.angle(saddle, *points)
+
+
+def test_distances_beyond_the_range_of_numbers_are_told():
+    with pytest.raises(InvalidInput, match="overflows"):
+        mc.distance_to_set(mc.Linear(), [[1e154]], [[-1e154]])

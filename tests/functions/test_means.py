@@ -169,3 +169,12 @@ def test_hsic_compares_rows_in_pairs():
         mc.hsic(mc.Linear(), mc.Linear(), [[1.0]], [[1.0], [2.0]])
     with pytest.raises(InvalidInput, match="at least 4"):
         mc.hsic(mc.Linear(), mc.Linear(), [[1.0]] * 3, [[1.0]] * 3, unbiased=True)
+
+
+def test_estimates_beyond_the_range_of_numbers_are_told():
+    far = [[1e154], [1e154], [0.0], [-1e154]]
+    k = mc.Linear()
+    with pytest.raises(InvalidInput, match="overflows"):
+        mc.mmd(k, far, far[::-1], unbiased=True)
+    with pytest.raises(InvalidInput, match="overflows"):
+        mc.hsic(k, k, [[1e100], [0.0]], [[1e100], [0.0]])

@@ -146,3 +146,12 @@ def test_the_search_takes_single_precision_and_sparse_points(rng):
     for points, room in ((X.astype(np.float32), 1e-3), (sparse.csr_array(X), 1e-7)):
         found = mc.preimage(mc.barycenter(mc.Gaussian(), points)).point
         np.testing.assert_allclose(found, expected, rtol=0, atol=room)
+
+
+@pytest.mark.parametrize("power", [-1000, -500, 500, 1000])
+def test_the_search_does_not_mind_the_size_of_the_function(power, rng):
+    X, c = rng.normal(size=(5, 2)), rng.uniform(1, 2, 5)
+    at = mc.preimage(mc.Function(mc.Gaussian(), X, c)).point
+    far = mc.preimage(mc.Function(mc.Gaussian(), X, np.ldexp(c, power)))
+    np.testing.assert_array_equal(far.point, at)
+    assert np.isfinite(far.distance)

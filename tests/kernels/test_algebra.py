@@ -2,9 +2,18 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import mercer as mc
-from mercer.errors import DomainMismatch, InvalidParameter, NoFeatureMap, NotAKernel, NotSmooth
+from mercer.domains import Vectors
+from mercer.errors import (
+    DomainMismatch,
+    InvalidInput,
+    InvalidParameter,
+    NoFeatureMap,
+    NotAKernel,
+    NotSmooth,
+)
 from mercer.testing import check_kernel
 
 g, p, line = mc.Gaussian(0.7), mc.Polynomial(2), mc.Linear()
@@ -198,3 +207,154 @@ def test_bishops_chain_to_the_gaussian(X):
     chain = (mc.Linear() / 0.49).exp().weighted(lambda x: np.exp(-(x @ x) / 0.98))
     np.testing.assert_allclose(chain(X), g(X), rtol=1e-10)
     assert chain.proof().check() is None
+
+
+# -------------------------------------------------------------------- nothing else can be built
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: HUGE * line,
+        lambda: line / HUGE,
+        lambda: line + HUGE,
+        lambda: g**HUGE,
+        lambda: mc.Gaussian(HUGE),
+        lambda: mc.Series((1, HUGE), line),
+    ],
+)
+def test_whole_numbers_beyond_every_float(build):
+    with pytest.raises(NotAKernel):
+        build()
+
+
+def test_a_degree_is_an_exact_float():
+    with pytest.raises(InvalidParameter, match="2 \\*\\* 53"):
+        mc.Polynomial(HUGE)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: mc.Sum(5, g),
+        lambda: mc.Product(g, "linear"),
+        lambda: mc.Scaled(2.0, 5),
+        lambda: (2 * g).replace(kernel=5),
+        lambda: mc.Power(2, None),
+        lambda: mc.Exp(5),
+        lambda: mc.Normalized(None),
+        lambda: mc.Series((1.0,), 5),
+        lambda: mc.Schoenberg(1.0, 5),
+        lambda: mc.Weighted(len, 5),
+        lambda: mc.Pullback(len, 5),
+        lambda: mc.Column("age", 5),
+    ],
+)
+def test_only_kernels_are_combined(build):
+    with pytest.raises(InvalidParameter, match="combines kernels"):
+        build()
+
+
+def test_zero_has_one_text():
+    assert str(-0.0 * g) == str(0.0 * g)
+
+
+# ----------------------------------------------------------------------------- roots and limits
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        mc.Gaussian(),
+        mc.Gaussian((1.0,)),
+        mc.Gaussian(metric=[[2.0]]),
+        mc.Exponential(0.05),
+        mc.Laplacian((0.05,)),
+        mc.Matern(0.5, 0.05),
+        mc.GeneralizedGaussian(1.0, 1.9, 1.8),
+        mc.RationalQuadratic(0.1, 200.0),
+        mc.Periodic(1000.0, 0.003),
+        mc.Chi2(0.1),
+        mc.Schoenberg(0.5, mc.Gaussian() + 2 * line),
+        line.exp().normalized(),
+        2 * mc.Gaussian() * mc.Laplacian(),
+        mc.Gaussian() ** 2,
+        mc.Gaussian().on(0),
+        mc.Gaussian().normalized(),
+        mc.Gaussian().map(lambda x: x),
+    ],
+    ids=str,
+)
+def test_a_root_sees_values_that_are_too_small(kernel, dtype):
+    # k(x, y) underflows where its root does not: the same root a step at a time, near by.
+    X = np.array([[1.0], [41.0]], dtype)
+    root, r = kernel**1e-3, 1e-3
+    far = root(X)[0, 1]
+    assert kernel(X)[0, 1] < np.finfo(dtype).tiny
+    # log k is -psi, and for these kernels psi(0, 40) is found from a power that is in range.
+    tame = kernel**0.01
+    assert far == pytest.approx(tame(X)[0, 1] ** (r / 0.01), rel=1e-4)
+    assert 1e-6 < far < 1
+    assert (root(X).diagonal() == root.diagonal(X)).all()
+
+
+def test_the_root_of_a_gaussian_far_away():
+    X = np.array([[0.0], [40.0]])
+    root = mc.Gaussian() ** 0.001
+    assert root(X)[0, 1] == pytest.approx(np.exp(-0.8), rel=1e-12)
+    assert root.gradient(X)[0, 1, 0] == pytest.approx(0.04 * np.exp(-0.8), rel=1e-12)
+    slope = root.parameter_gradient(X)["kernel__scale"]
+    assert slope[0, 1] == pytest.approx(1.6 * np.exp(-0.8), rel=1e-12)
+    with pytest.raises(InvalidInput, match="underflows"):
+        ((2 * mc.Gaussian()) ** 0.001).parameter_gradient(X)
+
+
+def test_roots_that_have_no_form_of_their_own():
+    X = np.array([[0.0], [4000.0]])
+    with pytest.raises(InvalidInput, match="underflows"):
+        (mc.Matern(1.5) ** 0.001)(X)
+    assert (mc.Matern(1.5) ** 0.5)(X)[0, 1] == 0
+    assert (mc.White() ** 0.001)(X)[0, 1] == 0
+    assert (mc.SumPower(2.0) ** 0.001)([-1e6]) == pytest.approx(np.exp2(-2000.0))
+
+
+def test_feature_maps_that_would_not_fit():
+    X = np.ones((2, 3))
+    for kernel in (line**10**9, line**20, (line**9) * (line**9), mc.series(line, (1.0,) * 30)):
+        with pytest.raises(NoFeatureMap, match="would not fit"):
+            kernel.features(X)
+    np.testing.assert_array_equal((line**10**9).features([[1.0], [0.5]]), [[1.0], [0.0]])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        g,
+        mc.GeneralizedGaussian(30.0, 1.5, 0.5),
+        mc.from_function(lambda A, B: A @ B.T, vectorized=True, domain=Vectors()),
+        line.map(lambda x: x),
+        line.on("a"),
+    ],
+    ids=str,
+)
+def test_values_are_not_written_over_the_points(rng, kernel):
+    X = rng.normal(size=(200, 200))
+    points = {"a": X} if isinstance(kernel, mc.Column) else X
+    before = X.copy()
+    with pytest.raises(InvalidParameter, match=r"shares its memory.*\n.*another array"):
+        kernel(points, out=X)
+    with pytest.raises(InvalidParameter, match="shares its memory"):
+        kernel({"a": before} if points is not X else before, points, out=X)
+    np.testing.assert_array_equal(X, before)
+    apart = np.empty((200, 200))
+    assert kernel(points, out=apart) is apart
+
+
+def test_values_are_not_written_over_sparse_points():
+    X = sp.csr_array(np.ones((3, 3)))
+    with pytest.raises(InvalidParameter, match="shares its memory"):
+        line(X, out=X.data.reshape(3, 3))

@@ -513,3 +513,59 @@ def test_lengths_have_to_fit():
                 use(X)
     with pytest.raises(InvalidInput, match="coordinates"):
         mc.Intersection()(X, np.ones((2, 3)))
+
+
+def test_a_wave_far_beyond_its_period():
+    X = np.array([[1.7e308], [-1.7e308], [1.27e192], [0.3]])
+    kernel = mc.Periodic(1e-3, 1e-7)
+    with mpmath.workdps(400):
+        gaps = [[mpmath.mpf(x) - mpmath.mpf(y) for y in X[:, 0]] for x in X[:, 0]]
+        waves = [[mpmath.sin(mpmath.pi * g / mpmath.mpf(1e-3)) for g in row] for row in gaps]
+        exact = [
+            [float(mpmath.exp(-2 * (w / mpmath.mpf(1e-7)) ** 2)) for w in row] for row in waves
+        ]
+    np.testing.assert_allclose(kernel(X), exact, atol=1e-9)
+    turns = 1e6 + np.array([[0.1], [0.35]])
+    slope = mc.Periodic(1.0, 1.0).gradient(turns)[0, 1, 0]
+    gap = turns[0, 0] - turns[1, 0]
+    exact = -np.exp(-2 * np.sin(np.pi * gap) ** 2) * 2 * np.pi * np.sin(2 * np.pi * gap)
+    assert slope == pytest.approx(exact, rel=1e-13)
+
+
+def test_lengths_that_overflow_points_raise_no_warning():
+    X = np.array([[1e200, 1.0], [0.0, 0.0]])
+    for kernel in (
+        mc.Laplacian((1e-150, 7.0)),
+        mc.GeneralizedGaussian((1e-150, 7.0), 1.0, 1.0),
+    ):
+        np.testing.assert_array_equal(kernel(X), np.eye(2))
+    wide = sparse.csr_array(np.array([[1e-260, 1e-261], [5e281, 2e282]]))
+    assert np.isfinite(mc.AdditiveChi2()(wide)).all()
+
+
+@pytest.mark.parametrize(
+    "kernel", [mc.Periodic(), mc.GeneralizedGaussian(700.0, 1.5, 1.2)], ids=str
+)
+def test_slopes_of_single_points_far_apart(kernel):
+    X, Y = np.array([[1000.3]], np.float32), np.array([[0.1]], np.float32)
+    wide = X.astype(np.float64), Y.astype(np.float64)
+    np.testing.assert_allclose(kernel.gradient(X, Y), kernel.gradient(*wide), rtol=1e-13)
+    slopes, exact = kernel.parameter_gradient(X, Y), kernel.parameter_gradient(*wide)
+    for name, slope in slopes.items():
+        np.testing.assert_allclose(slope, exact[name], rtol=1e-13)
+
+
+def test_chi2_slopes_of_single_points():
+    X, Y = np.array([[1e38]], np.float32), np.array([[3e38]], np.float32)
+    slope = mc.Chi2(1e19).parameter_gradient(X, Y)["scale"]
+    half = (float(Y[0, 0]) - float(X[0, 0])) ** 2 / (float(X[0, 0]) + float(Y[0, 0])) / 2e38
+    np.testing.assert_allclose(slope, 2 * half * math.exp(-half), rtol=1e-13)
+
+
+def test_wide_histograms_lose_what_runs_of_terms_lose(rng):
+    # A sum of 10 000 terms goes through 199 roundings, and float32 bears them.
+    X = rng.uniform(size=(4, 10_000)).astype(np.float32)
+    A, B = (mc.AdditiveChi2().domain.encode(part) for part in (X[:2], X[2:]))
+    assert mc.AdditiveChi2().tiles(A, B).dtype == np.float32
+    wanted = [[additive_chi2(x.astype(float), y.astype(float)) for y in X[2:]] for x in X[:2]]
+    np.testing.assert_allclose(mc.AdditiveChi2()(X[:2], X[2:]), wanted, rtol=2.0**-14)

@@ -394,3 +394,21 @@ def test_widths_have_to_fit():
         mc.Linear(METRIC)(np.ones((2, 2)))
     with pytest.raises(InvalidInput, match="metric for 3"):
         mc.Linear(METRIC).features(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        mc.Cosine(),
+        mc.Linear(np.diag([0.3, 0.7, 1.1])),
+        mc.Polynomial(1, 0.5, 7.0),
+        mc.Polynomial(33, 0.5, (7.0, 3.0, 11.0)),
+    ],
+    ids=str,
+)
+def test_float32_against_float64_has_the_digits_of_float64(rng, kernel, form):
+    X, Y = rng.normal(size=(5, 3)).astype(np.float32), rng.normal(size=(4, 3))
+    exact = kernel(X.astype(float), Y)
+    size = np.sqrt(np.outer(kernel.diagonal(X.astype(float)), kernel.diagonal(Y)))
+    assert np.all(np.abs(kernel(form(X), form(Y)) - exact) <= 1e-12 * size)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+from datetime import date
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,10 +68,46 @@ def test_batches_of_other_domains():
     batch = Categories().encode(["red", None, "red"])
     assert np.array_equal(mc.Delta()(batch), [[1, 0, 1], [0, 1, 0], [1, 0, 1]])
     assert mc.Delta()(batch, Categories().encode(["red"])).ravel().tolist() == [1, 0, 1]
-    with pytest.raises(InvalidInput, match="same form"):
-        mc.Delta()(batch, ["red"])
-    with pytest.raises(InvalidInput, match="same form"):
+    assert mc.Delta()(batch, ["red"]).ravel().tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        ([1, 0], [True, False], [[1, 0], [0, 1]]),
+        ([1.5, float("nan")], [None], [[0], [1]]),
+        ([1, 0], [None], [[0], [0]]),
+        ([date(2020, 1, 1), date(2021, 1, 1)], [None], [[0], [0]]),
+        ([2**60, 1], [1], [[0], [1]]),
+        (["a", "1"], [1], [[0], [0]]),
+        ([{1}, {2}], [{2}, None], [[0, 0], [1, 0]]),
+    ],
+)
+def test_a_column_that_two_tables_read_in_two_ways(left, right, same):
+    kernel = mc.Delta().on("b")
+    assert kernel({"b": left}, {"b": right}).tolist() == same
+    assert kernel({"b": right}, {"b": left}).tolist() == np.transpose(same).tolist()
+    for other in (kernel.normalized(), (0 * mc.Delta()).normalized().on("b")):
+        assert other({"b": left}, {"b": right}).tolist() == same
+
+
+def test_vectors_are_compared_with_vectors():
+    with pytest.raises(InvalidInput, match="same form") as caught:
         mc.Delta()(sparse.csr_array(np.eye(2)), np.eye(2))
+    assert "Batch" not in str(caught.value)
+    with pytest.raises(InvalidInput, match="same form"):
+        mc.Delta().on("b")({"b": np.eye(2)}, {"b": ["red"]})
+    column = sparse.csr_array(np.eye(2))
+    assert np.array_equal(mc.Delta().on("b")({"b": np.eye(2)}, {"b": column}), np.eye(2))
+    one = sparse.csr_array([[1.0], [0.0]])
+    assert np.array_equal(mc.Delta().on("b")({"b": [1, 0]}, {"b": one}), np.eye(2))
+
+
+def test_columns_in_another_order_are_other_points():
+    table = pd.DataFrame({"a": ["x"], "b": ["y"]})
+    with pytest.raises(InvalidInput, match="'a' in one table and 'b' in the other"):
+        mc.Delta()(table, table[["b", "a"]])
+    assert mc.Delta()(table, table.copy()) == 1
 
 
 def test_in_sums_with_kernels_on_vectors(rng):

@@ -268,6 +268,111 @@ def test_columns_are_what_the_kernel_says():
     assert line.on("age").on("age") == line.on("age").on("age")
 
 
+FRAME = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
+
+
+@pytest.mark.parametrize("kernel", [line, mc.Min(), mc.Delta(), g + line], ids=str)
+@pytest.mark.parametrize("frame", [FRAME, FRAME.assign(c=["x", "y"])], ids=["numbers", "mixed"])
+def test_positions_are_the_same_columns_on_both_sides(kernel, frame):
+    first = kernel.on(0)
+    with pytest.raises(InvalidInput, match="'a' in one table and 'b' in the other"):
+        first(frame, frame[["b", *frame.columns.drop("b")]])
+    np.testing.assert_array_equal(first(frame, frame.copy()), first(frame))
+    np.testing.assert_array_equal(first(frame, FRAME.to_numpy()), first(frame))
+
+
+def test_sets_at_positions():
+    X = np.array([[1, 0, 9], [1, 1, 9]])
+    wanted = [[1.0, 0.5], [0.5, 1.0]]
+    kernel = mc.Jaccard().on(0, 1)
+    names = {"a": X[:, 0], "b": X[:, 1]}
+    assert kernel(X).tolist() == kernel(sp.csr_array(X)).tolist() == wanted
+    assert kernel(pd.DataFrame(names)).tolist() == kernel(names).tolist() == wanted
+    assert mc.Jaccard().on("a", "b")(names).tolist() == wanted
+    check_kernel(kernel, X)
+
+
+MIXED = pd.DataFrame([[1.0, "x"], [2.0, "y"], [1.0, "y"]])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        MIXED,
+        MIXED.rename(columns={0: "age", 1: "city"}),
+        pl.DataFrame({"age": [1.0, 2.0, 1.0], "city": ["x", "y", "y"]}),
+        MIXED.to_numpy(),
+        {0: [1.0, 2.0, 1.0], 1: ["x", "y", "y"]},
+        [{"age": 1.0, "city": "x"}, {"age": 2.0, "city": "y"}, {"age": 1.0, "city": "y"}],
+        MIXED.rename(columns=str).to_records(index=False),
+    ],
+    ids=["frame", "named", "polars", "array", "dict", "rows", "structured"],
+)
+def test_positions_in_a_table(table):
+    kernel = mc.Gaussian().on(0) + mc.Delta().on(1)
+    bell = np.exp(-0.5)
+    wanted = [[2, bell, 1], [bell, 2, 1 + bell], [1, 1 + bell, 2]]
+    np.testing.assert_allclose(kernel(table), wanted, rtol=1e-15)
+    check_kernel(kernel, table)
+    with pytest.raises(InvalidInput, match="there is no column 2"):
+        g.on(2)(table)
+
+
+def test_positions_and_names_together():
+    table = {"age": [1.0, 2.0], "city": ["x", "x"]}
+    both = g.on(0) + mc.Delta().on("city")
+    np.testing.assert_array_equal(both(table), g.on("age")(table) + 1)
+    numbers = line.on(0) + line  # all of it: a vector
+    np.testing.assert_array_equal(numbers(FRAME), [[11, 19], [19, 33]])
+    np.testing.assert_array_equal(line.on(0).gradient(FRAME)[0, 0], [1, 0])
+    assert line.on(0)(FRAME.to_numpy(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("make", [np.array, pd.DataFrame])
+def test_large_ids_at_positions(make):
+    ids = [[2**60, 1], [2**60 + 1, 1]]  # one float
+    np.testing.assert_array_equal(mc.Delta().on(0)(make(ids)), np.eye(2))
+    np.testing.assert_array_equal(line.on(1)(make(ids)), np.ones((2, 2)))
+
+
+def test_a_number_that_names_one_column_and_counts_to_another():
+    table = {1: [1.0, 2.0], 0: ["x", "y"]}
+    with pytest.raises(InvalidInput, match="called 0 or the one at position 0"):
+        mc.Delta().on(0)(table)
+    np.testing.assert_array_equal(mc.Delta().on(7)({7: ["x", "y"]}), np.eye(2))
+
+
+ROWS = pd.DataFrame({"age": [30.0, 31.0], "city": ["Oslo", "Rome"]}, index=["p", "q"])
+
+
+def test_rows_of_a_frame_are_points():
+    kernel = g.on("age") + mc.Delta().on("city")
+    first, second = (row for _, row in ROWS.iterrows())
+    assert kernel.pair(first, second) == kernel(ROWS)[0, 1]
+    np.testing.assert_array_equal(mc.section(kernel, ROWS.iloc[0])(ROWS), kernel(ROWS)[0])
+    np.testing.assert_array_equal(kernel([second, dict(first)], ROWS), kernel(ROWS)[::-1])
+    whole = pd.DataFrame({"a": [1, 2], "b": [True, False]})
+    same = mc.Delta().on("a", "b")
+    assert same(whole, [whole.iloc[1]]).tolist() == [[0], [1]]
+
+
+def test_tables_whose_columns_stand_in_another_order():
+    back = FRAME[["b", "a"]]
+    for kernel in (line.map(lambda x: x[:1]), line.weighted(lambda x: x[0]),
+                   mc.Bias().weighted(lambda x: x[0])):  # fmt: skip
+        with pytest.raises(InvalidInput, match="'a' in one table and 'b' in the other"):
+            kernel(FRAME, back)
+        np.testing.assert_array_equal(kernel(FRAME, FRAME.copy()), kernel(FRAME))
+    with pytest.raises(InvalidInput, match="rows of 2 and of 1 columns"):
+        line.map(lambda x: x[:1])(FRAME, FRAME[["a"]])
+
+
+def test_functions_of_a_sparse_row_get_an_array():
+    X = np.array([[1.0, 0.0], [2.0, 3.0]])
+    for kernel in (line.map(lambda x: [x[1]]), line.weighted(lambda x: x[1] + x.sum())):
+        np.testing.assert_array_equal(kernel(sp.csr_array(X)), kernel(X))
+
+
 def test_facts_of_lifts():
     assert g.exp().is_strict
     assert line.exp().is_strict
@@ -281,3 +386,70 @@ def test_facts_of_lifts():
     with pytest.raises(NotAKernel):
         line.normalized() ** 0.5
     (line.exp() ** 0.5).proof().check()
+
+
+# ------------------------------------------------------------------ digits that would be lost
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        mc.Schoenberg(0.5, line),
+        mc.Schoenberg(0.25, 2 * line),
+        mc.Schoenberg(0.5, mc.Linear(np.eye(2))),
+        mc.Schoenberg(0.5, line.on(0) + line.on(1)),
+        mc.Schoenberg(0.5, line + mc.Bias()),
+        line.exp().normalized(),
+    ],
+    ids=str,
+)
+def test_gaussians_of_features_on_a_cluster_far_away(rng, kernel, form):
+    X = 1e6 + rng.normal(size=(20, 2))
+    gaps = X[:, None] - X
+    exact = np.exp(-(gaps**2).sum(axis=-1) / 2)
+    K = kernel(form(X))
+    assert np.abs(K - exact).max() <= 1e-9
+    assert np.linalg.eigvalsh(K)[0] >= -1e-12
+    assert (K.diagonal() == 1).all()
+
+
+def test_the_cosine_of_vectors_whose_squares_vanish():
+    X = np.array([[1e-200, 0.0], [2e-200, 0.0], [1e-160, 1e-160], [0.0, 0.0]])
+    half = 0.5**0.5
+    exact = [[1, 1, half, 0], [1, 1, half, 0], [half, half, 1, 0], [0, 0, 0, 1]]
+    np.testing.assert_allclose(line.normalized()(X), exact, rtol=1e-12)
+    np.testing.assert_allclose(line.normalized()(1e200 * X[:3] * 1e200)[0, 2], half)
+    with pytest.raises(InvalidInput, match="underflows"):
+        mc.Polynomial(2, 0.0).normalized()(1e-80 * np.ones((2, 2)))
+
+
+def test_a_function_that_is_no_kernel_has_no_cosine():
+    with pytest.raises(NotAKernel, match=r"k\(x, x\) = -1\.0 < 0"):
+        mc.from_function(lambda x, y: -1.0).normalized()([[1.0], [2.0]])
+
+
+def test_weights_keep_the_type_of_the_kernel(X):
+    kernel, points = g.weighted(lambda x: 0.1), X.astype(np.float32)
+    assert kernel.diagonal(points).dtype == np.float32
+    np.testing.assert_array_equal(kernel(points).diagonal(), kernel.diagonal(points))
+    with pytest.raises(InvalidInput, match="overflows"):
+        g.weighted(lambda x: 1e30)(points)
+
+
+def test_weights_are_real():
+    with pytest.raises(InvalidInput, match="not real"):
+        g.weighted(lambda x: np.complex128(1j))([[1.0]])
+
+
+def test_a_series_needs_coefficients():
+    with pytest.raises(InvalidParameter, match="coefficients"):
+        mc.Series(5, line)
+
+
+def test_columns_are_plain_values():
+    assert g.on(np.int64(1)) == g.on(1)
+    assert repr(g.on(np.str_("age"))) == repr(g.on("age"))
+    for wrong in (5.5, None, True):
+        with pytest.raises(InvalidParameter):
+            mc.Column(wrong, g)

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 import mercer as mc
-from mercer.errors import InvalidInput, NotAKernel, NotSmooth
+from mercer.errors import InvalidInput, InvalidParameter, NotAKernel, NotSmooth
 from mercer.testing import check_kernel
 
 METRIC = [[2.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 0.5]]
@@ -205,3 +205,38 @@ def test_alike_values_of_the_two_ways(X):
     # The same points, near zero and far away: product form, then differences.
     for family in FAMILIES:
         np.testing.assert_allclose(family(X.round(6) + 2.0**20), family(X.round(6)), atol=1e-8)
+
+
+@pytest.mark.parametrize("matrix", [[[1, 1j], [-1j, 1]], [[1, 2], [3]], "abc", [["1"]]])
+def test_a_metric_is_a_matrix_of_numbers(matrix):
+    with pytest.raises(InvalidParameter, match="matrix of numbers"):
+        mc.Gaussian(metric=matrix)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("alpha", [1e-320, 1e-50, 1e-3, 1.0, 1e20, 1e60, 1e200, 1e308])
+def test_a_rational_quadratic_of_any_shape(alpha, dtype):
+    with mpmath.workdps(400):
+        a = mpmath.mpf(alpha)
+        exact = float((1 + mpmath.mpf(1) / (2 * a)) ** -a)
+    X = np.array([[1.0], [0.0]], dtype)
+    kernel = mc.RationalQuadratic(1.0, alpha)
+    assert kernel(X)[0, 1] == pytest.approx(exact, rel=1e-6 if dtype == np.float32 else 1e-13)
+    assert kernel(X)[0, 0] == 1
+    slope = kernel.gradient(X)[0, 1, 0]
+    assert slope == pytest.approx(-exact / (1 + 0.5 / alpha if alpha > 1e-300 else np.inf))
+
+
+def test_a_tail_is_not_over_where_squares_overflow():
+    X = np.array([[1e200], [0.0]])
+    with pytest.raises(InvalidInput, match="tail"):
+        mc.RationalQuadratic(1.0, 1e-3)(X)
+    assert mc.RationalQuadratic(1.0, 2.0)(X)[0, 1] == 0
+
+
+@pytest.mark.parametrize(
+    "make", [mc.Gaussian, lambda s: mc.Matern(2.5, s), lambda s: mc.Wendland(1, s)]
+)
+def test_zero_rows_with_a_tiny_scale_in_float32(make):
+    X = sp.csr_array(np.zeros((2, 2), np.float32))
+    np.testing.assert_array_equal(make(1e-150)(X, X.copy()), np.ones((2, 2)))

@@ -4,6 +4,7 @@ import pickle
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -91,9 +92,39 @@ def test_points_as_the_user_gave_them():
     mc.from_function(spy)(np.zeros((1, 2)))
     mc.from_function(spy, domain=Vectors())([[1.0, 2.0]])
     assert {first for first, _ in seen} == {int, str, dict, list, np.ndarray}
-    sparse = []
-    mc.from_function(lambda x, y: float(sparse.append(x.shape) or 1.0))(sp.csr_array(np.eye(2)))
-    assert set(sparse) == {(1, 2)}
+
+
+@pytest.mark.parametrize("domain", [None, Vectors()])
+def test_sparse_rows_are_arrays_and_all_of_them_a_sparse_matrix(domain):
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])
+    S = sp.csr_array(X)
+    points = Vectors() if domain is None else domain
+    one = mc.from_function(lambda x, y: x[1] * y[1] + x[2] * y[2], domain=domain)
+    np.testing.assert_array_equal(one(S), X[:, 1:] @ X[:, 1:].T)
+    many = mc.from_function(lambda A, B: A @ B.T, vectorized=True, domain=domain)
+    np.testing.assert_array_equal(many(S), X @ X.T)
+    np.testing.assert_array_equal(many.diagonal(S), (X**2).sum(axis=1))
+    feature = mc.FeatureKernel(lambda x: x[1:], points=points)
+    np.testing.assert_array_equal(feature.features(S), X[:, 1:])
+    features = mc.FeatureKernel(lambda A: A[:, [1, 2]], vectorized=True, points=points)
+    np.testing.assert_array_equal(features.features(S), X[:, 1:])
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_tables_whose_columns_stand_in_another_order(vectorized):
+    table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    function = mc.from_function(
+        lambda x, y: np.asarray(x)[..., :1] @ np.asarray(y)[..., :1].T,
+        vectorized=vectorized,
+        domain=Vectors(),
+    )
+    feature = mc.FeatureKernel(lambda x: x[..., :1], vectorized=vectorized, points=Vectors())
+    for kernel in (function, feature):
+        np.testing.assert_array_equal(kernel(table, table.copy()), [[1, 2], [2, 4]])
+        with pytest.raises(InvalidInput, match="'a' in one table and 'b' in the other"):
+            kernel(table, table[["b", "a"]])
+        with pytest.raises(InvalidInput, match="of 2 and of 1 coordinates"):
+            kernel(table, table[["a"]])
 
 
 def test_the_status_stays_visible_in_every_combination():
@@ -176,3 +207,17 @@ def test_a_user_function_is_called_from_one_thread_at_a_time():
         kernel(X, X[:299])
         mc.operator(kernel, X, plan=mc.Plan(method="blocked", threads=3)) @ np.ones(300)
     assert callers == {threading.get_ident()}
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        mc.FeatureKernel(lambda x: np.array([1 + 2j])),
+        mc.FeatureKernel(lambda x: "3"),
+        mc.from_function(lambda x, y: np.complex128(1j)),
+        mc.from_function(lambda X, Y: 1j * np.ones((len(X), len(Y))), vectorized=True),
+    ],
+)
+def test_values_are_real_numbers(kernel):
+    with pytest.raises(InvalidInput, match="not real numbers"):
+        kernel([[1.0], [2.0]])

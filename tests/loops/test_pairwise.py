@@ -2,9 +2,19 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from mercer.loops import DOT, SQUARED, Pairwise, Profile, dense, product_is_safe, profiles
-from mercer.loops.pairwise import pack
+from mercer.loops import (
+    DOT,
+    SQUARED,
+    Pairwise,
+    Profile,
+    SparsePairwise,
+    dense,
+    product_is_safe,
+    profiles,
+)
+from mercer.loops.pairwise import pack, squared_norms
 
 LIMIT = {np.float64: 2.0**-40, np.float32: 2.0**-15}
 
@@ -72,3 +82,47 @@ def test_the_points_are_copied(rng):
         before = dense(tiles)
         X += 1
         np.testing.assert_array_equal(dense(tiles), before)
+
+
+def largest_slope(squares, width, dtype):
+    """The largest slope for which the product form is allowed."""
+    low, high = 1e-12, 1e12
+    for _ in range(60):
+        middle = (low * high) ** 0.5
+        if product_is_safe((squares, squares), width, middle, np.dtype(dtype)):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("width", [7, 50, 500, 20_000])
+@pytest.mark.parametrize("kind", ["alike", "lost"])
+def test_the_bound_holds_where_all_roundings_go_the_same_way(rng, dtype, width, kind):
+    if kind == "alike":
+        X = rng.uniform(0.5, 1, (20, 1)) * np.ones(width)
+    else:  # each term is just too small to change the sum of those before it
+        X = np.full((3, width), (0.45 * np.finfo(dtype).eps) ** 0.5)
+        X[:, 0] = 1
+    X = X.astype(dtype)
+    wide = X.astype(np.longdouble)
+    squares = (wide**2).sum(axis=1)
+    slope = largest_slope(squares, width, dtype)
+    profile, norms = Profile(profiles.GAUSSIAN, slope), (squares.astype(float),) * 2
+    exact = np.exp(-slope * np.stack([((x - wide) ** 2).sum(axis=1) for x in wide]))
+    S = sp.csr_array(X)
+    for tiles in (
+        Pairwise(X, X, DOT, profile, norms=norms, product=True),
+        SparsePairwise(S, S, profile, norms=norms, product=True),
+    ):
+        assert np.abs(dense(tiles) - exact).max() <= LIMIT[dtype]
+
+
+def test_norms_are_right_to_two_units(rng):
+    X = rng.uniform(0.5, 1, (5, 1)) * np.ones(30_001)
+    found = squared_norms(X.ravel(), np.arange(6) * 30_001)
+    exact = (X.astype(np.longdouble) ** 2).sum(axis=1)
+    assert np.abs(found - exact).max() <= 2 * np.spacing(found.max())
+    assert np.isnan(squared_norms(np.array([1.0, np.nan]), np.array([0, 2])))
+    assert squared_norms(np.empty(0), np.zeros(3, int)).tolist() == [0, 0]

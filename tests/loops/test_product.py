@@ -106,3 +106,24 @@ def test_nan_is_not_hidden(rng):
     for symmetric in (True, False):
         found = multiply(Stored(K), np.ones((300, 2)), is_symmetric=symmetric)
         assert np.flatnonzero(np.isnan(found[:, 0])).tolist() == [7, 200]
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-40, 1.0, 1e30, 1e300])
+def test_float32_bears_right_hand_sides_of_any_size(rng, size):
+    X = rng.normal(size=(300, 3)).astype(np.float32)
+    tiles, V = Pairwise(X, X, DOT, Profile()), rng.normal(size=(300, 2))
+    exact = dense(tiles).astype(float) @ V
+    for symmetric in (True, False):
+        found = multiply(tiles, V * [size, 1], is_symmetric=symmetric)
+        np.testing.assert_allclose(found / [size, 1], exact, rtol=1e-4, atol=1e-4)
+
+
+def test_less_scratch_gives_the_same_product(rng):
+    X = rng.normal(size=(600, 3))
+    tiles, V = Pairwise(X, X, DOT, Profile()), rng.normal(size=(600, 8))
+    wanted = multiply(tiles, V, is_symmetric=True)
+    enough = product.GROUPS * 600 * 8 * 8
+    np.testing.assert_array_equal(multiply(tiles, V, is_symmetric=True, scratch=enough), wanted)
+    for scratch in (0, enough - 1):
+        found = multiply(tiles, V, is_symmetric=True, scratch=scratch)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)

@@ -213,3 +213,23 @@ def test_right_after_a_fork():
         [sys.executable, "-c", FORK], capture_output=True, text=True, timeout=120, check=False
     )
     assert found.stdout.strip() == "True", found.stderr
+
+
+def test_an_interrupt_between_two_starts_leaves_nothing_running(monkeypatch):
+    start, started, done = threading.Thread.start, [], []
+
+    def interrupted(thread):
+        if started:
+            raise KeyboardInterrupt
+        started.append(thread)
+        start(thread)
+
+    def work(task, own):
+        time.sleep(1e-3)
+        done.append(task)
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(work, range(1000), 3, nothing)
+    assert not started[0].is_alive()
+    assert len(done) < 1000

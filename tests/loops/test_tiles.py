@@ -142,6 +142,7 @@ def test_small_work_takes_one_thread():
     assert tiles.crew(100, 8) == 1
     assert tiles.crew(1 << 20, 8) == 8
     assert tiles.crew(1 << 20, None) >= 1
+    assert tiles.crew(1 << 20, 10_000) == 16
     assert Blocks((3, 3), np.dtype(float), np.ones, serial=True).crew(1 << 20, 8) == 1
 
 
@@ -175,3 +176,30 @@ def test_bitwise_the_same_for_any_number_of_threads(rng, count):
     for threads in (2, 3, 5):
         np.testing.assert_array_equal(dense(tiles, threads=threads), wanted[0])
         np.testing.assert_array_equal(symmetric(tiles, threads=threads), wanted[1])
+
+
+@pytest.mark.parametrize("shape", [(1, 7), (7, 1), (300, 40), (150, 1200)])
+def test_a_transposed_matrix_is_not_copied(rng, shape):
+    matrix, work = rng.normal(size=shape), Workspace()
+    turned = Stored(matrix.T)
+    np.testing.assert_array_equal(dense(turned), matrix.T)
+    rows, columns = (0, min(shape[1], 144)), (0, min(shape[0], 48))
+    with turned.part(rows, columns, work) as (flat, stride):
+        for i in range(rows[1]):
+            np.testing.assert_array_equal(
+                flat[i * stride : i * stride + columns[1]], matrix[: columns[1], i]
+            )
+
+
+def test_scratch_is_told_beforehand(rng):
+    wide, narrow = (Stored(rng.normal(size=(300, 300)).astype(t)) for t in (float, np.float32))
+    square = Pairwise(*[rng.normal(size=(300, 3))] * 2, DOT, Profile())
+    called = Blocks((300, 300), np.dtype(float), lambda a, b: np.ones((300, 300))[a, b])
+    assert square.scratch(100) == 0
+    assert called.scratch(100) == 800
+    assert Applied(square, lambda *_: None).scratch(100) == 800
+    assert Combined(square, wide, np.add).scratch(100) == 800
+    assert Combined(narrow, narrow, np.add).scratch(100) == 400
+    assert Combined(narrow, wide, np.add).scratch(100) == 1200
+    assert Combined(wide, Combined(wide, wide, np.add), np.add).scratch(100) == 1600
+    assert Combined(Combined(wide, wide, np.add), wide, np.add).scratch(100) == 1600

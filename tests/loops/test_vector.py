@@ -1,12 +1,17 @@
 """The exponential, against numbers with more digits."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from llvmlite.binding import get_host_cpu_features
 
 from mercer.loops import profiles
 from mercer.loops.tiles import COLUMNS as TILE_COLUMNS
 from mercer.loops.tiles import ROWS as TILE_ROWS
-from mercer.loops.vector import ROWS, sparse_wide, wide
+from mercer.loops.vector import ROWS, roundings, run_length, sparse_wide, wide
 
 DTYPES = [np.float64, np.float32]
 
@@ -80,3 +85,49 @@ def test_tiles_are_made_of_whole_register_tiles(dtype):
     assert TILE_COLUMNS % wide(dtype) == 0
     assert 9216 % wide(dtype) == 0
     assert sparse_wide(dtype) * dtype.itemsize in {128, 256, 512}
+
+
+def test_roundings_of_a_sum():
+    for width in [*range(200), 1023, 1024, 1025, 10**4, 10**6]:
+        run = run_length(width)
+        # The product, the sums of a run, and the sums of runs.
+        assert roundings(width) == min(width, run) + max(-(-width // run), 1) - 1
+        assert roundings(width) <= min(width, 6 * width**0.5)
+        assert roundings(width) <= roundings(width + 1)
+
+
+HOST = """
+import numpy as np
+from mercer.loops import CHI2, DOT, MINIMUM, Pairwise, Profile, dense, symmetric
+from mercer.loops import vector
+rng = np.random.default_rng(0)
+X, Y = rng.random((19, 40)), rng.random((61, 40))
+found = dense(Pairwise(X, Y, DOT, Profile()))
+again = symmetric(Pairwise(Y, Y, DOT, Profile()))
+print(vector._BYTES, np.allclose(found, X @ Y.T), np.allclose(again, Y @ Y.T))
+"""
+
+
+@pytest.mark.parametrize(("features", "size"), [("", 16), ("+avx,+avx2,+fma", 32)])
+def test_register_tiles_follow_what_numba_compiles_for(tmp_path, features, size):
+    # Two machines that share a cache of generic code must share the layout of packed points.
+    if size > 16 and not {"avx2", "fma"} <= set(host_features()):
+        pytest.skip("this processor has no AVX2")
+    environment = os.environ | {
+        "NUMBA_CPU_NAME": "generic",
+        "NUMBA_CPU_FEATURES": features,
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
+    found = subprocess.run(
+        [sys.executable, "-c", HOST],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+    )
+    assert found.stdout.split() == [str(size), "True", "True"], found.stderr
+
+
+def host_features():
+    return [name for name, there in get_host_cpu_features().items() if there]

@@ -4,10 +4,11 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from matplotlib import pyplot as plt
 
 import mercer as mc
-from mercer.errors import InvalidInput, MissingExtra
+from mercer.errors import InvalidInput, InvalidParameter, InvalidType, MissingExtra
 from mercer.plots import DiscriminationDisplay, GramDisplay, SetDistanceDisplay
 
 LINE = [[2.0], [3.0]]
@@ -64,6 +65,18 @@ def test_labels_group_the_rows(rng):
 def test_there_is_a_label_for_each_point(rng, count):
     with pytest.raises(InvalidInput, match=f"6 points need 6 labels, got {count}"):
         GramDisplay.from_kernel(mc.Gaussian(), rng.normal(size=(6, 2)), labels=["a"] * count)
+
+
+def test_labels_of_several_kinds_are_grouped_too(rng):
+    labels = np.array(["b", None, "a", None], dtype=object)
+    display = GramDisplay.from_kernel(mc.Gaussian(), rng.normal(size=(4, 2)), labels=labels)
+    assert display.groups == ((2, "None"), (3, "a"), (4, "b"))
+
+
+@pytest.mark.parametrize("labels", ["abcd", np.ones((4, 1)), 3])
+def test_labels_are_a_list(rng, labels):
+    with pytest.raises(InvalidInput, match="labels are a list"):
+        GramDisplay.from_kernel(mc.Gaussian(), rng.normal(size=(4, 2)), labels=labels)
 
 
 def test_one_group_has_no_lines(rng):
@@ -141,6 +154,12 @@ def test_discrimination_is_drawn_in_the_plane(wrong):
         DiscriminationDisplay.from_kernel(mc.Gaussian(), wrong, S2, 0.0, 1.0)
 
 
+def test_a_picture_without_a_border_has_none():
+    near = DiscriminationDisplay.from_kernel(mc.Linear(), S1, [[90.0, 90.0]], 0.0, 4.0)
+    assert (near.difference < 0).all()
+    near.ax_.figure.canvas.draw()
+
+
 # -------------------------------------------------------------------------------- all displays
 
 DRAW = [
@@ -150,6 +169,38 @@ DRAW = [
     lambda ax: DiscriminationDisplay.from_kernel("gaussian", S1, S2, 0.0, 4.0, ax=ax),
 ]
 NAMES = ["gram", "line", "plane", "discrimination"]
+
+
+def test_numbers_are_points_for_kernels_on_numbers_alone():
+    on_numbers = SetDistanceDisplay.from_kernel(mc.Min(), [2.0, 3.0], 0.0, 5.0, size=11)
+    column = SetDistanceDisplay.from_kernel(mc.Min(), LINE, 0.0, 5.0, size=11)
+    np.testing.assert_array_equal(on_numbers.distances, column.distances)
+    with pytest.raises(InvalidInput, match="one-dimensional"):
+        SetDistanceDisplay.from_kernel(mc.Gaussian(), [2.0, 3.0], 0.0, 5.0)
+    with pytest.raises(InvalidInput, match="one-dimensional"):
+        DiscriminationDisplay.from_kernel(mc.Gaussian(), [1.0, 2.0], [1.0, 3.0], 0.0, 5.0)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, lambda S: np.asarray(S, np.float32)])
+def test_sets_in_any_form(form):
+    for k in (mc.Gaussian(), mc.Gaussian().on(0, 1)):
+        display = SetDistanceDisplay.from_kernel(k, form(np.array(TRIANGLE)), 0.0, 3.0, size=11)
+        np.testing.assert_array_equal(display.points, TRIANGLE)
+
+
+def test_what_has_no_coordinates_has_no_picture():
+    with pytest.raises(InvalidType):
+        SetDistanceDisplay.from_kernel(mc.Jaccard(), [{1}], 0.0, 1.0)
+    with pytest.raises(InvalidInput):
+        SetDistanceDisplay.from_kernel(mc.Gaussian(), [], 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "size"), [(1.0, 1.0, 9), (1.0, 0.0, 9), (np.nan, 1.0, 9), (0.0, 1.0, 1)]
+)
+def test_a_picture_needs_an_interval(low, high, size):
+    with pytest.raises(InvalidParameter, match="from low to a higher number"):
+        SetDistanceDisplay.from_kernel(mc.Gaussian(), TRIANGLE, low, high, size=size)
 
 
 @pytest.mark.parametrize("draw", DRAW, ids=NAMES)

@@ -129,7 +129,7 @@ def test_all_sizes_around_the_tiles(rng, operation, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("operation", TERMS)
-@pytest.mark.parametrize("width", [1, 2, 17, 64, 1000])
+@pytest.mark.parametrize("width", [1, 2, 17, 31, 32, 33, 64, 1000, 1023, 1024, 1100])
 def test_all_widths(rng, operation, dtype, width):
     X, Y = points(rng, 30, 70, width, dtype)
     close(dense(Pairwise(X, Y, operation, Profile())), plain(operation, X, Y), width, dtype)

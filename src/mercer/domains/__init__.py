@@ -2,7 +2,7 @@
 
 from mercer.domains.base import Batch, Distinct, Domain, distinct
 from mercer.domains.categories import Categories, CategoryBatch
-from mercer.domains.coordinates import DenseBatch, SparseBatch, same_width
+from mercer.domains.coordinates import DenseBatch, SparseBatch, same_names, same_width
 from mercer.domains.numbers import (
     NATURALS,
     NONNEGATIVE,
@@ -11,8 +11,8 @@ from mercer.domains.numbers import (
     Numbers,
     interval,
 )
-from mercer.domains.objects import Anything, ObjectBatch
-from mercer.domains.records import RecordBatch, Records
+from mercer.domains.objects import Anything, ObjectBatch, same_columns
+from mercer.domains.records import Positions, RecordBatch, Records, of_one_kind, recoded
 from mercer.domains.sets import SetBatch, Sets, align
 from mercer.domains.vectors import Vectors
 
@@ -30,6 +30,7 @@ __all__ = [
     "Domain",
     "Numbers",
     "ObjectBatch",
+    "Positions",
     "RecordBatch",
     "Records",
     "SetBatch",
@@ -39,5 +40,9 @@ __all__ = [
     "align",
     "distinct",
     "interval",
+    "of_one_kind",
+    "recoded",
+    "same_columns",
+    "same_names",
     "same_width",
 ]

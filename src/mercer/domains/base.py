@@ -8,12 +8,14 @@ A `Domain` is a small immutable value that says which points exist (`Vectors()`,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
+from mercer.domains.reading import floats_in
 from mercer.errors import DomainMismatch, InvalidInput, InvalidType
 from mercer.types import Array, Indices
 
@@ -42,6 +44,45 @@ class Batch(ABC):
     def raw(self) -> Sequence[Any]:
         """The points one by one, as a user's own function receives them."""
         raise NotImplementedError(f"{type(self).__name__} does not list its points.")
+
+    def shares_memory(self, out: Array) -> bool:
+        """May writing to this array change the points?"""
+        return any(np.may_share_memory(out, array) for array in _arrays(vars(self).values()))
+
+
+def _arrays(values: Iterable[Any]) -> Iterator[Any]:
+    """The arrays in which a batch keeps its points."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            yield value
+        elif sp.issparse(value):
+            yield value.data
+        elif isinstance(value, dict):
+            yield from _arrays(value.values())
+        elif isinstance(value, Batch):
+            yield from _arrays(vars(value).values())
+        elif isinstance(value, tuple):
+            yield from (item for item in value if isinstance(item, np.ndarray))
+
+
+@dataclass(frozen=True, eq=False)
+class Lazy(Sequence[Any]):
+    """Points that are made one by one, as they are asked for, and not kept.
+
+    Attributes:
+        length: How many there are.
+        make: The point at a position.
+    """
+
+    length: int
+    make: Callable[[int], Any]
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, at: Any) -> Any:
+        chosen = range(self.length)[at]
+        return list(map(self.make, chosen)) if isinstance(at, slice) else self.make(chosen)
 
 
 class Domain(ABC):
@@ -121,7 +162,7 @@ def distinct(batch: Batch, weights: Array | None = None) -> Distinct:
         (array([1., 3.]), array([1. , 1.5]), array([1, 0, 1]))
     """
     rows = len(batch)
-    mass = np.ones(rows) if weights is None else np.asarray(weights, dtype=float)
+    mass = np.ones(rows) if weights is None else _numbers_of(weights)
     if mass.shape != (rows,):
         raise InvalidInput(f"{rows} points need {rows} weights, got shape {mass.shape}.")
     if not (np.isfinite(mass).all() and (mass >= 0).all()):
@@ -137,9 +178,23 @@ def distinct(batch: Batch, weights: Array | None = None) -> Distinct:
     # the sum depends on the order of the rows.
     order = np.lexsort((mass, labels))
     total = np.bincount(labels[order], mass[order], minlength=count).astype(np.float64)
+    if not np.isfinite(total).all():
+        raise InvalidInput(
+            "the weights of equal points add up to more than 1e308, the largest float.\n"
+            "Divide all weights by one number: only their ratios matter."
+        )
     first = np.full(count, rows, dtype=np.int64)
     np.minimum.at(first, labels, np.arange(rows))
     kept = np.flatnonzero(total > 0)
     position = np.full(count, -1, dtype=np.int64)
     position[kept] = np.arange(len(kept))
     return Distinct(batch[first[kept]], total[kept], position[labels])
+
+
+def _numbers_of(weights: Any) -> Array:
+    try:
+        return floats_in(weights)[0].astype(np.float64)
+    except (InvalidInput, InvalidType) as error:
+        raise type(error)(
+            f"weights are one number a row, and cannot be read: {error}"
+        ) from error

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.domains.order import float_keys
-from mercer.domains.reading import is_missing
+from mercer.domains.reading import array_of, is_missing
 from mercer.errors import InvalidType
 from mercer.types import Indices
 
@@ -33,11 +33,20 @@ def content(value: Any) -> Hashable:
         return value
     if is_missing(value):
         return None
-    if isinstance(value, np.ndarray):
-        return _array_content(value)
     if isinstance(value, list | tuple | set | frozenset | dict):
         return _container_content(value)
+    if isinstance(value, np.number):
+        # Beside a Python float, NumPy calls float32(0.1) equal to 0.1, and hashes them apart.
+        value = value.item()
+    if isinstance(value, np.ndarray) or _is_tensor(value):
+        return _array_content(array_of(value))
     return value if is_hashable(value) else ("pickle", _pickle(value))
+
+
+def _is_tensor(value: Any) -> bool:
+    """Does it hold numbers, but is hashed by where it is stored?"""
+    scalar = isinstance(value, np.generic)
+    return hasattr(value, "__array__") and is_hashable(value) and not scalar
 
 
 def is_hashable(value: Any) -> bool:
@@ -51,6 +60,8 @@ def is_hashable(value: Any) -> bool:
 
 def _array_content(array: NDArray[Any]) -> Hashable:
     kind = array.dtype.kind
+    if array.ndim == 0:
+        return content(array[()])
     if kind not in "biuf":
         return ("array", kind, array.shape, tuple(map(content, array.ravel().tolist())))
     if kind in "bf" or (np.abs(array.astype(float)) < EXACT).all():

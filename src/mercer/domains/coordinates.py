@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.domains.base import Batch
+from mercer.domains.base import Batch, Lazy
 from mercer.domains.order import DenseRows, SparseRows, parted, row_labels
 from mercer.domains.reading import Columns
 from mercer.errors import InvalidInput
@@ -72,7 +72,14 @@ class SparseBatch(Batch):
         return int(self.matrix.shape[1])
 
     def raw(self) -> Sequence[Any]:
-        return [self.matrix[[row]] for row in range(len(self))]
+        return Lazy(len(self), self._row)
+
+    def _row(self, row: int) -> Array:
+        """One point as an array: who wrote a function of a point wrote it for that."""
+        point: Array = np.zeros(self.width, self.matrix.dtype)
+        entries = slice(*self.matrix.indptr[row : row + 2])
+        point[self.matrix.indices[entries]] = self.matrix.data[entries]
+        return point
 
     def identify(self, *others: DenseBatch | SparseBatch) -> tuple[Indices, ...]:
         return _identify(self, *others)
@@ -95,13 +102,32 @@ def _identify(*batches: DenseBatch | SparseBatch) -> tuple[Indices, ...]:
 
 
 def same_width(A: DenseBatch | SparseBatch, B: DenseBatch | SparseBatch) -> None:
-    """Vectors are compared coordinate by coordinate, so they must have as many."""
+    """Vectors are compared coordinate by coordinate, so they must have the same ones."""
     if A.width != B.width:
         raise InvalidInput(
             f"vectors of {A.width} and of {B.width} coordinates cannot be compared: a kernel "
             "pairs coordinate with coordinate.\nPass both with the same columns in the same "
             "order."
         )
+    same_names(A.columns, B.columns)
+
+
+def same_names(names: Columns, others: Columns) -> None:
+    """What is read by position must have the same names there, where it has names."""
+    if names is None or others is None:
+        return
+    if len(names) != len(others):
+        raise InvalidInput(
+            f"rows of {len(names)} and of {len(others)} columns cannot be compared.\nPass both "
+            "tables with the same columns in the same order."
+        )
+    for at, (name, other) in enumerate(zip(names, others, strict=True)):
+        if name != other:
+            raise InvalidInput(
+                f"column {at} is {name!r} in one table and {other!r} in the other: a kernel "
+                "pairs coordinate with coordinate.\nPass both with the same columns in the "
+                "same order, or as arrays if their names mean nothing."
+            )
 
 
 def csr(raw: Any) -> Any:
@@ -113,12 +139,16 @@ def csr(raw: Any) -> Any:
             "Pass real and imaginary parts as two sets of columns."
         )
     single = kind == "f" and raw.dtype.itemsize == 4
-    matrix = sp.csr_array(raw).astype(np.float32 if single else np.float64, copy=False)
+    dtype = np.float32 if single else np.float64
+    with np.errstate(over="ignore"):  # a long double becomes inf, and is reported as that
+        # Entries of one place are added up as floats, because small integers wrap around;
+        # those of a matrix of booleans are one True.
+        matrix = sp.csr_array(raw if kind == "b" else raw.astype(dtype, copy=False))
     if not (matrix.has_canonical_format and matrix.data.all()):
         matrix = matrix.copy()
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
-    return matrix
+    return matrix.astype(dtype, copy=False)
 
 
 def stored(batch: DenseBatch | SparseBatch) -> Array:

@@ -100,9 +100,10 @@ class Numbers(Domain):
         if not self.whole:
             return
         self._reject(values, values != np.floor(values), "is not whole")
+        # The limit itself is also what the whole number after it was rounded to.
         limit = 2.0 ** (np.finfo(values.dtype).nmant + 1)
         self._reject(
-            values, np.abs(values) > limit, f"is too large to be told apart in {values.dtype}"
+            values, np.abs(values) >= limit, f"is too large to be told apart in {values.dtype}"
         )
 
     def _outside(self, values: Array) -> NDArray[np.bool_]:

@@ -157,7 +157,8 @@ class SparseRows:
             out[inside] = float_keys(value)
         else:
             column = self.matrix.indices[entry[inside]].astype(np.int64)
-            out[inside] = np.sign(value).astype(np.int64) * (self.matrix.shape[1] - column)
+            sign = np.where(value < 0, -1, 1)  # no entry is zero, and NaN is the last value
+            out[inside] = sign * (self.matrix.shape[1] - column)
         return out
 
     def digest(self) -> NDArray[np.uint64]:

@@ -29,7 +29,9 @@ def is_missing(value: Any) -> bool:
     """
     if value is None:
         return True
-    if isinstance(value, float | np.floating | Decimal | np.datetime64 | np.timedelta64):
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
         return bool(value != value)  # noqa: PLR0124 - only what is missing differs from itself
     return type(value).__name__ in ("NAType", "NaTType")
 
@@ -74,15 +76,20 @@ def floats_in(raw: Any) -> tuple[Array, Columns]:
 
 
 def _floats_of_frame(frame: Frame) -> tuple[Array, Columns]:
-    names = tuple(frame.columns)
     parts = [
         floats_of_series(series, f"column {name!r}")
-        for name, series in zip(names, series_of(frame), strict=True)
+        for name, series in zip(frame.columns, series_of(frame), strict=True)
     ]
     out: Array = np.empty((len(frame), len(parts)), np.result_type(*parts, np.float32))
     for at, part in enumerate(parts):
         out[:, at] = part
-    return out, names if all(isinstance(name, str) for name in names) else None
+    return out, names_of(frame)
+
+
+def names_of(frame: Frame) -> Columns:
+    """What the columns are called, if they have names; pandas counts those that have none."""
+    names = tuple(frame.columns)
+    return names if all(isinstance(name, str) for name in names) else None
 
 
 def floats_of_series(series: Series, called: str) -> Array:
@@ -118,6 +125,8 @@ def array_of(raw: Any) -> NDArray[Any]:
                 ".filled(value)."
             )
         return np.asarray(raw.data)
+    if isinstance(raw, list | tuple):  # NumPy forgets the masks of rows
+        raw = [array_of(row) if isinstance(row, np.ma.MaskedArray) else row for row in raw]
     if isinstance(raw, Mapping | AbstractSet | Iterator):
         raise InvalidType(
             f"a {type(raw).__name__} has no rows to number.\n"
@@ -136,7 +145,8 @@ def array_of(raw: Any) -> NDArray[Any]:
     except (TypeError, RuntimeError) as error:
         raise InvalidType(
             f"a {type(raw).__name__} cannot be read as an array: {error}\n"
-            "Move the data to the CPU as an array first: tensor.detach().cpu().numpy()."
+            "Move the data to the CPU as an array first: tensor.detach().cpu().numpy(), after "
+            ".to_dense() if they are sparse and .float() if they are bfloat16."
         ) from error
 
 
@@ -146,7 +156,8 @@ def floats_of_array(values: NDArray[Any]) -> Array:
     if kind == "f" and values.dtype.itemsize == 4:
         return values.astype(np.float32, copy=False)
     if kind in "biuf":
-        return values.astype(np.float64, copy=False)
+        with np.errstate(over="ignore"):  # a long double becomes inf, and is reported as that
+            return values.astype(np.float64, copy=False)
     if kind == "O":
         return _floats_of_objects(values)
     if kind == "c":
@@ -186,17 +197,22 @@ def _floats_of_objects(values: NDArray[np.object_]) -> Array:
         try:
             out[at] = np.nan if is_missing(value) else _number(value)
         except TypeError as error:
-            where = ", ".join(
-                f"{axis} {int(i)}"
-                for axis, i in zip(
-                    ("row", "column", "place"), np.unravel_index(at, values.shape), strict=False
-                )
-            )
             raise InvalidType(
-                f"{where or 'this'} holds a {type(value).__name__}, which is not a number "
-                f"({error}).\nConvert it to numbers, or use a kernel made for such points."
+                f"{_place(at, values.shape)} holds a {type(value).__name__}, which is not a "
+                f"number ({error}).\nConvert it to numbers, or use a kernel made for such "
+                "points."
+            ) from error
+        except OverflowError as error:
+            raise InvalidInput(
+                f"{_place(at, values.shape)} holds a number beyond 1e308, the largest that a "
+                "float can hold.\nRescale the data, or take logarithms."
             ) from error
     return out.reshape(values.shape)
+
+
+def _place(at: int, shape: tuple[int, ...]) -> str:
+    axes = zip(("row", "column", "place"), np.unravel_index(at, shape), strict=False)
+    return ", ".join(f"{axis} {int(i)}" for axis, i in axes) or "this"
 
 
 def _number(value: Any) -> float:

@@ -9,15 +9,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.domains.base import Batch, Domain
+from mercer.domains.base import Batch, Domain, Lazy
 from mercer.domains.categories import CategoryBatch
 from mercer.domains.coordinates import DenseBatch, SparseBatch
 from mercer.domains.numbers import Numbers
 from mercer.domains.objects import Anything, ObjectBatch
 from mercer.domains.order import DenseRows, parted, row_labels, stacked
+from mercer.domains.reading import floats_of_array, is_missing, objects_of
 from mercer.domains.sets import SetBatch
-from mercer.domains.tables import Name, encode_columns
-from mercer.domains.vectors import Vectors
+from mercer.domains.tables import Name, encode_columns, holds_columns, is_number
+from mercer.domains.vectors import Vectors, reject_missing
 from mercer.errors import InvalidInput, InvalidParameter, InvalidType
 from mercer.types import Array, Indices
 
@@ -43,8 +44,8 @@ class RecordBatch(Batch):
         return type(self)({name: part[index] for name, part in self.columns.items()}, length)
 
     def raw(self) -> Sequence[Any]:
-        names, parts = list(self.columns), map(_points, self.columns.values())
-        return [dict(zip(names, row, strict=True)) for row in zip(*parts, strict=True)]
+        parts = {name: entries(part) for name, part in self.columns.items()}
+        return Lazy(len(self), lambda row: {name: part[row] for name, part in parts.items()})
 
     def identify(self, *others: RecordBatch) -> tuple[Indices, ...]:
         batches = (self, *others)
@@ -53,13 +54,13 @@ class RecordBatch(Batch):
         names = sorted(self.columns, key=str)
         labels = []
         for name in names:
-            first, *rest = _of_one_kind([batch.columns[name] for batch in batches])
+            first, *rest = of_one_kind([batch.columns[name] for batch in batches])
             labels.append(np.concatenate(first.identify(*rest)))
         return parted(row_labels(DenseRows(stacked(labels))), map(len, batches))
 
     def column(self, name: Name) -> Batch:
         """One column, by name or by position."""
-        return self.columns[self._resolve(name)]
+        return self.columns[self.resolve(name)]
 
     def select(self, names: Sequence[Name], domain: Domain) -> Batch:
         """The points that a kernel on this domain reads from these columns.
@@ -71,19 +72,27 @@ class RecordBatch(Batch):
             raise InvalidInput(
                 "a kernel on no columns reads nothing.\nName at least one column."
             )
-        found = [self._resolve(name) for name in names]
+        found = [self.resolve(name) for name in names]
         called = _called(found)
         try:
             return _encode_part([(name, self.columns[name]) for name in found], domain)
         except (InvalidInput, InvalidType) as error:
-            raise type(error)(f"{called}: {error}") from error
+            said = str(error).startswith(called)
+            raise type(error)(str(error) if said else f"{called}: {error}") from error
 
-    def _resolve(self, name: Name) -> Name:
-        if name in self.columns:
-            return name
+    def resolve(self, name: Name) -> Name:
+        """The name of a column that is given by name or by position."""
         names = list(self.columns)
         if isinstance(name, int) and 0 <= name < len(names):
+            if name in self.columns and names[name] != name:
+                raise InvalidInput(
+                    f"column {name} may be the one called {name} or the one at position "
+                    f"{name}, which is called {names[name]!r}.\nGive the columns names that "
+                    'are texts, and read them by name: k.on("age").'
+                )
             return names[name]
+        if name in self.columns:
+            return name
         words = [str(n) for n in names]
         close = get_close_matches(str(name), words, n=1)
         hint = f"Did you mean {close[0]!r}? " if close else ""
@@ -145,22 +154,54 @@ class Records(Domain):
         return Records(tuple(dict.fromkeys(self.columns + other.columns)))
 
 
+@dataclass(frozen=True)
+class Positions(Domain):
+    """Points whose parts are counted from 0: vectors, and rows of a table of any kinds.
+
+    Arrays and DataFrames of numbers are read as vectors, all else as a table, whose columns are
+    counted from the left.
+
+    Example:
+        >>> type(Positions().encode([[1, 2]])).__name__
+        'DenseBatch'
+        >>> type(Positions().encode({"age": [31], "city": ["Rome"]})).__name__
+        'RecordBatch'
+    """
+
+    @property
+    def name(self) -> str:
+        return "vectors or rows of a table"
+
+    def encode(self, raw: Any) -> Batch:
+        if isinstance(raw, RecordBatch):
+            return raw
+        table = not isinstance(raw, Batch) and holds_columns(raw)
+        return (Records() if table else Vectors()).encode(raw)
+
+    def _intersect(self, other: Domain) -> Domain | None:
+        return other if isinstance(other, Vectors | Numbers | Records) else None
+
+
 def _called(names: Sequence[Name]) -> str:
     return f"column{'s'[: len(names) > 1]} {', '.join(map(repr, names))}"
 
 
-def _points(column: Batch) -> Sequence[Any]:
+def entries(column: Batch) -> Sequence[Any]:
     """The entries of a column; a number is a number and not a vector of one."""
     if isinstance(column, DenseBatch) and column.width == 1:
         return column.values[:, 0].tolist()  # type: ignore[no-any-return]
     return column.raw()
 
 
-def _of_one_kind(parts: Sequence[Batch]) -> Sequence[Batch]:
-    """The same column of several tables, which may have been encoded each in its way."""
-    if len({type(part) for part in parts}) == 1:
+def of_one_kind(parts: Sequence[Batch]) -> Sequence[Batch]:
+    """Batches of points of one sort, such as a column of several tables, in one form.
+
+    Each may have been encoded by what it happened to hold: numbers, labels, nothing at all.
+    """
+    vectors = all(isinstance(part, DenseBatch | SparseBatch) for part in parts)
+    if vectors or len({type(part) for part in parts}) == 1:
         return parts
-    return [ObjectBatch(tuple(_points(part))) for part in parts]
+    return [ObjectBatch(tuple(entries(part))) for part in parts]
 
 
 def _same_columns(A: RecordBatch, B: RecordBatch) -> None:
@@ -178,18 +219,32 @@ def _encode_part(parts: list[tuple[Name, Batch]], domain: Domain) -> Batch:
     if len(parts) == 1:
         return _encode_column(*parts[0], domain)
     if isinstance(domain, Anything):
-        return ObjectBatch(tuple(zip(*(_points(part) for _, part in parts), strict=True)))
-    together = _side_by_side(parts)
-    return domain.encode(together if isinstance(domain, Vectors | Numbers) else together.values)
+        return ObjectBatch(tuple(zip(*(entries(part) for _, part in parts), strict=True)))
+    return recoded(_side_by_side(parts), domain)
 
 
 def _encode_column(name: Name, column: Batch, domain: Domain) -> Batch:
-    if isinstance(domain, Vectors | Numbers) and not isinstance(column, SparseBatch):
-        column = _side_by_side([(name, column)])
+    if isinstance(domain, Vectors | Numbers | Positions):
+        if isinstance(column, SparseBatch):
+            reject_missing(column)
+        else:
+            column = _side_by_side([(name, column)])
+    return recoded(column, domain)
+
+
+def recoded(part: Batch, domain: Domain) -> Batch:
+    """A part of the points as points of a domain, whichever domain encoded it."""
     try:
-        return domain.encode(column)
-    except InvalidType:  # another domain encoded it, so show it the points themselves
-        return domain.encode(list(_points(column)))
+        return domain.encode(part)
+    except InvalidType:  # not this one: show it the points themselves
+        return domain.encode(_shown(part))
+
+
+def _shown(part: Batch) -> Any:
+    """The points as a user has them: several coordinates are a row of a matrix."""
+    if isinstance(part, DenseBatch | SparseBatch) and part.width > 1:
+        return part.values if isinstance(part, DenseBatch) else part.matrix
+    return list(entries(part))
 
 
 def _side_by_side(parts: list[tuple[Name, Batch]]) -> DenseBatch:
@@ -207,16 +262,15 @@ def _side_by_side(parts: list[tuple[Name, Batch]]) -> DenseBatch:
 
 def _coordinates(name: Name, part: Batch) -> Array:
     """A column as numbers."""
-    if isinstance(part, CategoryBatch) and all(level in (0, 1, None) for level in part.levels):
-        table = np.array([np.nan if v is None else float(v) for v in part.levels])
-        values: Array = table[part.codes].reshape(-1, 1)
+    if isinstance(part, CategoryBatch) and all(map(_counts, part.levels)):
+        values: Array = _numbers_of(part).reshape(-1, 1)
     elif isinstance(part, DenseBatch):
         values = part.values
     else:
         raise InvalidInput(
-            f"column {name!r} holds {_KINDS.get(type(part), 'other things')}, and the kernel "
-            "reads numbers.\nUse a kernel made for them (delta on categories, jaccard on "
-            "sets), or encode the column as numbers first."
+            f"column {name!r} holds {_kind(part)}, and the kernel reads numbers.\nUse a kernel "
+            "made for them (delta on categories, jaccard on sets), or encode the column as "
+            "numbers first."
         )
     missing = np.isnan(values).any(axis=1)
     if missing.any():
@@ -236,4 +290,29 @@ def _coordinates(name: Name, part: Batch) -> Array:
     return values
 
 
-_KINDS: dict[type, str] = {CategoryBatch: "labels", ObjectBatch: "objects", SetBatch: "sets"}
+def _numbers_of(part: CategoryBatch) -> Array:
+    """Labels that are numbers, as floats."""
+    try:
+        return floats_of_array(objects_of(list(part.levels)))[part.codes]
+    except InvalidInput:  # row by row, so that the message names the row and not the label
+        return floats_of_array(objects_of(list(part.raw())))
+
+
+def _counts(level: Any) -> bool:
+    """Can the label be read as a number? Yes and no are 1 and 0."""
+    return level is None or isinstance(level, bool | np.bool_) or is_number(level)
+
+
+def _kind(part: Batch) -> str:
+    """What a column holds, in words."""
+    if isinstance(part, ObjectBatch):
+        first = next((item for item in part.items if not is_missing(item)), None)
+        return f"objects (such as a {type(first).__name__})"
+    return _KINDS.get(type(part), "other things")
+
+
+_KINDS: dict[type, str] = {
+    CategoryBatch: "labels",
+    SetBatch: "sets",
+    SparseBatch: "a sparse matrix",
+}

@@ -16,7 +16,7 @@ from mercer.domains.contents import ordered
 from mercer.domains.coordinates import SparseBatch, csr, stored
 from mercer.domains.objects import listed
 from mercer.domains.order import SparseRows, parted, row_labels
-from mercer.domains.reading import as_table, series_of
+from mercer.domains.reading import as_table, is_missing, series_of
 from mercer.domains.vectors import read_vectors, reject_missing
 from mercer.errors import InvalidInput, InvalidType
 from mercer.types import Indices
@@ -87,9 +87,21 @@ def _align(batches: Sequence[SetBatch]) -> list[Any]:
         return [batch.members for batch in batches]
     if all(batch.items == batches[0].items for batch in batches):
         return [batch.members for batch in batches]
+    _check_named_alike(batches)
     universe = ordered(item for batch in batches for item in batch.universe)
     position = {item: at for at, item in enumerate(universe)}
     return [_spread(batch, position) for batch in batches]
+
+
+def _check_named_alike(batches: Sequence[SetBatch]) -> None:
+    """The columns of an array are items called 0, 1, 2, ..., and no word is one of them."""
+    words = [b.items for b in batches if b.items and all(isinstance(i, str) for i in b.items)]
+    if words and any(batch.items is None for batch in batches):
+        raise InvalidInput(
+            f"the items of one batch have names ({words[0][0]!r}, ...), and those of the other "
+            "are the numbers of the columns of an array: no item is in both.\n"
+            "Pass both as lists of sets or tables with the same names, or both as arrays."
+        )
 
 
 def _spread(batch: SetBatch, position: dict[Any, int]) -> Any:
@@ -130,26 +142,35 @@ class Sets(Domain):
         if isinstance(table, nw.DataFrame) and table.shape[1] == 1:
             (column,) = series_of(table)
             table = column if column.dtype == nw.Object else table
-        if isinstance(table, nw.DataFrame) or _is_matrix(raw):
+        if isinstance(table, nw.DataFrame):
+            return _from_indicators(raw, tuple(table.columns))
+        if table is None and _is_matrix(raw):
             return _from_indicators(raw)
         return _from_sets(listed(raw if table is None else table.to_native()))
 
 
 def _is_matrix(raw: Any) -> bool:
-    return bool(sp.issparse(raw) or (isinstance(raw, np.ndarray) and raw.ndim == 2))
+    return bool(sp.issparse(raw) or (hasattr(raw, "__array__") and np.ndim(raw) == 2))
 
 
 def _from_sets(points: Sequence[Any]) -> SetBatch:
     for row, point in enumerate(points):
         if not isinstance(point, AbstractSet):
             raise InvalidType(_not_a_set(row, point))
-    items = ordered(item for point in points for item in point)
-    position = {item: at for at, item in enumerate(items)}
+    present = dict.fromkeys(item for point in points for item in point)
+    # A NaN equals nothing, not even itself: as a label of Categories, it is the one None.
+    labels = {item: None if is_missing(item) else item for item in present}
+    items = ordered(labels.values())
+    place = {label: at for at, label in enumerate(items)}
+    position = {item: place[label] for item, label in labels.items()}
     sizes = np.fromiter(map(len, points), np.int64, len(points))
     indptr = np.append(0, np.cumsum(sizes))
     columns = np.fromiter((position[i] for point in points for i in point), np.int64, -1)
-    matrix = sp.csr_array((np.ones(len(columns)), columns, indptr), (len(points), len(items)))
-    return SetBatch(csr(matrix), tuple(items))
+    matrix = csr(
+        sp.csr_array((np.ones(len(columns)), columns, indptr), (len(points), len(items)))
+    )
+    matrix.data[:] = 1  # where a set holds both None and NaN
+    return SetBatch(matrix, tuple(items))
 
 
 def _not_a_set(row: int, point: Any) -> str:
@@ -172,7 +193,7 @@ def _not_a_set(row: int, point: Any) -> str:
     )
 
 
-def _from_indicators(raw: Any) -> SetBatch:
+def _from_indicators(raw: Any, names: tuple[Any, ...] | None = None) -> SetBatch:
     batch = read_vectors(raw)
     reject_missing(batch)
     wrong = stored(batch) != 1
@@ -190,7 +211,7 @@ def _from_indicators(raw: Any) -> SetBatch:
             "Pass (X != 0) if any entry means that the item is there, or use a kernel on "
             "vectors."
         )
-    return _with_items(matrix, batch.columns)
+    return _with_items(matrix, names)
 
 
 def _first_wrong(matrix: Any) -> tuple[int, int]:
@@ -199,9 +220,9 @@ def _first_wrong(matrix: Any) -> tuple[int, int]:
     return row, int(matrix.indices[at])
 
 
-def _with_items(matrix: Any, columns: tuple[str, ...] | None) -> SetBatch:
+def _with_items(matrix: Any, columns: tuple[Any, ...] | None) -> SetBatch:
     """Columns with names are items with names, in canonical order."""
-    if columns is None:
+    if columns is None or columns == tuple(range(len(columns))):
         return SetBatch(matrix)
     batch, items = SetBatch(matrix, columns), ordered(columns)
     return SetBatch(_spread(batch, {item: at for at, item in enumerate(items)}), tuple(items))

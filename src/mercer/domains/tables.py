@@ -13,12 +13,12 @@ import scipy.sparse as sp
 
 from mercer.domains.base import Batch
 from mercer.domains.categories import Categories
-from mercer.domains.coordinates import DenseBatch
+from mercer.domains.contents import EXACT
 from mercer.domains.objects import ObjectBatch, listed
 from mercer.domains.reading import (
+    Series,
     array_of,
     as_table,
-    floats_of_array,
     floats_of_series,
     is_missing,
     objects_of,
@@ -52,15 +52,16 @@ def _split(raw: Any) -> dict[Name, Any]:
     elif isinstance(table, nw.Series):
         raise InvalidInput(
             f"a Series (name {table.name!r}) is one column, and a table is asked for.\n"
-            "Call .to_frame()."
+            "Call .to_frame(); or pass [row], a list of points, if it is a row of a table."
         )
     elif isinstance(raw, Mapping):
         columns = dict(raw)
     elif isinstance(raw, np.ndarray) and raw.dtype.names:
         columns = {name: raw[name] for name in raw.dtype.names}
-    elif isinstance(raw, list | tuple) and raw and all(isinstance(r, Mapping) for r in raw):
-        names = dict.fromkeys(name for row in raw for name in row)
-        columns = {name: [row.get(name) for row in raw] for name in names}
+    elif has_records(raw):
+        rows = list(map(_record, raw))
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: [row.get(name) for row in rows] for name in names}
     elif sp.issparse(raw):
         raise InvalidType(
             "a sparse matrix has no columns of different kinds.\nPass a kernel on vectors, or "
@@ -77,6 +78,46 @@ def _split(raw: Any) -> dict[Name, Any]:
     if not columns:
         raise InvalidInput("the table has no columns, and points have at least one part.")
     return columns
+
+
+def has_records(raw: Any) -> bool:
+    """Is it a list of points with named parts: dicts, or rows of a DataFrame?"""
+    return isinstance(raw, list | tuple) and bool(raw) and all(map(_is_record, raw))
+
+
+def holds_columns(raw: Any) -> bool:
+    """Is it a table that is more than a matrix of floats?"""
+    table = as_table(raw)
+    if isinstance(table, nw.DataFrame):
+        return not all(s.dtype == nw.Boolean or _are_floats(s) for s in series_of(table))
+    if isinstance(raw, np.ndarray) and raw.ndim == 2:
+        words = raw.dtype.kind in "OUS" and not all(map(is_number, raw.flat))
+        return words or _outgrows_floats(raw)
+    return (
+        isinstance(raw, Mapping)
+        or has_records(raw)
+        or (isinstance(raw, np.ndarray) and raw.dtype.names is not None)
+    )
+
+
+def _are_floats(column: Series) -> bool:
+    return column.dtype.is_numeric() and not _outgrows_floats(column)
+
+
+def _is_record(point: Any) -> bool:
+    # A row of a DataFrame of pandas, or of a library like it, is a Series with labels.
+    labelled = hasattr(point, "keys") and hasattr(point, "to_dict")
+    return isinstance(point, Mapping) or (labelled and getattr(point, "ndim", 0) == 1)
+
+
+def _record(point: Any) -> Mapping[Name, Any]:
+    parts: Mapping[Name, Any] = point if isinstance(point, Mapping) else point.to_dict()
+    if len(parts) < len(point):
+        raise InvalidInput(
+            "a row has several parts of one name, so a name does not say which one is meant.\n"
+            "Rename or drop them."
+        )
+    return parts
 
 
 def _check_lengths(parts: dict[Name, Batch]) -> None:
@@ -99,41 +140,62 @@ def _encode_column(name: Name, values: Any) -> Batch:
     if isinstance(values, Batch):
         return values
     try:
+        table = values if isinstance(values, nw.Series) else as_table(values)
+        values = table if isinstance(table, nw.Series) else values
         if isinstance(values, nw.Series):
-            numeric = values.dtype.is_numeric()
-            values = floats_of_series(values, "it") if numeric else values.to_list()
+            floats = _are_floats(values)
+            values = floats_of_series(values, "it") if floats else values.to_list()
         elif sp.issparse(values):
             return read_vectors(values)
         elif hasattr(values, "__array__"):
             values = array_of(values)
-        if isinstance(values, np.ndarray) and values.dtype.kind in "iuf" and values.ndim <= 2:
-            return _numbers(values)
-        if isinstance(values, np.ndarray) and values.dtype.kind in "bUS" and values.ndim == 1:
-            return Categories().encode(values)
+        if isinstance(values, np.ndarray) and values.ndim <= 2:
+            return _encode_array(values)
         return _encode_objects(listed(values))
     except (InvalidInput, InvalidType) as error:
         raise type(error)(f"column {name!r}: {error}") from error
 
 
-def _numbers(values: np.ndarray[Any, Any]) -> DenseBatch:
-    floats = floats_of_array(values)
-    matrix = floats if floats.ndim == 2 else floats[:, np.newaxis]
-    return DenseBatch(np.ascontiguousarray(matrix))
+def _encode_array(values: np.ndarray[Any, Any]) -> Batch:
+    kind, matrix = values.dtype.kind, values.ndim != 1
+    if kind in "iuf" and (matrix or not _outgrows_floats(values)):
+        return read_vectors(values, line=True)
+    if kind == "b" and matrix:
+        return read_vectors(values)
+    if kind in "biuUS" and not matrix:
+        return Categories().encode(values)
+    return _encode_objects(listed(values))
+
+
+def _outgrows_floats(whole: Series | np.ndarray[Any, Any]) -> bool:
+    """Are there whole numbers that float64 may not tell apart? Such are labels, as of users."""
+    if isinstance(whole, nw.Series):
+        if not whole.dtype.is_integer():
+            return False
+    elif whole.dtype.kind not in "iu" or whole.size == 0:
+        return False
+    ends = whole.min(), whole.max()
+    return any(not is_missing(end) and abs(int(end)) > EXACT for end in ends)
 
 
 def _encode_objects(values: Sequence[Any]) -> Batch:
     present = [value for value in values if not is_missing(value)]
     words = bool | np.bool_ | str | bytes
-    if present and all(_is_number(value) for value in present):
-        return _numbers(floats_of_array(objects_of(list(values))))
-    if all(isinstance(value, words) or _is_number(value) for value in present):
+    numbers = present and all(is_number(value) for value in present)
+    outgrown = any(
+        isinstance(value, int | np.integer) and abs(int(value)) > EXACT for value in present
+    )
+    if numbers and not outgrown:
+        return read_vectors(objects_of(list(values)), line=True)
+    if all(isinstance(value, words) or is_number(value) for value in present):
         return Categories().encode(list(values))
     if len(present) == len(values) and all(isinstance(value, AbstractSet) for value in values):
         return Sets().encode(list(values))
     return ObjectBatch(tuple(values))
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Is it a real number? True and False are words here."""
     return isinstance(
         value, int | float | np.integer | np.floating | Decimal
     ) and not isinstance(value, bool)

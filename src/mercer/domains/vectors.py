@@ -92,7 +92,7 @@ def read_vectors(raw: Any, *, line: bool = False) -> DenseBatch | SparseBatch:
     """
     sparse = sp.issparse(raw)
     values, columns = (raw, None) if sparse else floats_in(raw)
-    if values.ndim == 1 and (line or len(values) == 0):
+    if values.ndim == 1 and (line or values.shape[0] == 0):
         values = values.reshape(-1, 1)
     if values.ndim != 2:
         raise InvalidInput(_wrong_shape(values.shape))

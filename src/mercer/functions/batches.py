@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -20,10 +17,12 @@ from mercer.domains import (
     SetBatch,
     SparseBatch,
     align,
+    same_columns,
     same_width,
 )
 from mercer.domains.contents import ordered
 from mercer.domains.coordinates import csr
+from mercer.domains.records import entries
 from mercer.domains.tables import encode_columns
 from mercer.errors import InvalidInput, InvalidType
 from mercer.types import Array
@@ -55,7 +54,8 @@ def concatenate(A: Batch, B: Batch, domain: Domain | None = None) -> Batch:
             codes = [A.codes_in(levels), B.codes_in(levels)]
             return CategoryBatch(np.concatenate(codes), levels)
         case ObjectBatch(), ObjectBatch():
-            return ObjectBatch(A.items + B.items)
+            same_columns(A, B)
+            return ObjectBatch(A.items + B.items, A.columns if A.columns == B.columns else None)
         case RecordBatch(), RecordBatch():
             return _records(A, B)
     return (domain or Anything()).encode([*A.raw(), *B.raw()])
@@ -89,21 +89,17 @@ def _records(A: RecordBatch, B: RecordBatch) -> RecordBatch:
     columns = {}
     for name, left in A.columns.items():
         right = B.columns[name]
-        if type(left) is type(right):
+        vectors = all(isinstance(part, DenseBatch | SparseBatch) for part in (left, right))
+        if vectors or type(left) is type(right):
             columns[name] = concatenate(left, right)
         else:  # each was encoded by what it holds: look at both together
-            together = {name: [*_entries(left), *_entries(right)]}
-            columns[name] = encode_columns(together)[name]
+            # Yes and no are labels, and beside numbers they are 1 and 0.
+            both = [
+                float(x) if isinstance(x, bool) else x
+                for x in (*entries(left), *entries(right))
+            ]
+            columns[name] = encode_columns({name: both})[name]
     return RecordBatch(columns, len(A) + len(B))
-
-
-def _entries(column: Batch) -> Sequence[Any]:
-    """The entries of a column; a number is a number and not a vector of one."""
-    if isinstance(column, DenseBatch) and column.width == 1:
-        numbers: list[float] = column.values[:, 0].tolist()
-        return numbers
-    # Yes and no are labels, and beside numbers they are 1 and 0.
-    return [float(entry) if isinstance(entry, bool) else entry for entry in column.raw()]
 
 
 def merge(batch: Batch, coefficients: Array) -> tuple[Batch, Array]:

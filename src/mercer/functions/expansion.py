@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from mercer.domains import Batch
 from mercer.errors import DomainMismatch, InvalidInput, InvalidParameter, InvalidType
 from mercer.functions.batches import concatenate, merge
-from mercer.functions.rounding import Reals, lengths, norms, orthonormal, product
+from mercer.functions.rounding import Reals, finite, lengths, norms, orthonormal, product
 from mercer.kernels import Kernel
 from mercer.kernels import kernel as as_kernel
 from mercer.loops import pieces
@@ -20,6 +20,9 @@ from mercer.types import Array, Indices
 
 PAIRS = 1 << 16
 """Pairs of points whose gradients are held at once."""
+
+FAR = 256
+"""The binary exponent of a length beyond which its square may leave the range of numbers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,10 +63,7 @@ class Function:
         kernel = as_kernel(self.kernel)
         anchors = kernel.domain.encode(self.anchors)
         kernel.check_finite(anchors)
-        try:
-            numbers = np.array(self.coefficients, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidType(f"coefficients must be numbers ({error}).") from error
+        numbers = _numbers(self.coefficients)
         if numbers.ndim not in (1, 2) or len(numbers) != len(anchors) or not numbers.size:
             raise InvalidInput(
                 f"{len(anchors)} anchors need as many coefficients, and perhaps a column for "
@@ -87,7 +87,8 @@ class Function:
         """The values f(x): shape (points,) or (points, outputs). K is never stored."""
         A = self.kernel.domain.encode(X)
         self.kernel.check_finite(A)
-        return self._shaped(self._values(A))
+        values: Reals = finite(self._shaped(self._values(A)), "a value of the function")
+        return values
 
     def gradient(self, X: Any) -> Reals:
         """The derivatives of f at points: shape (points, features) or (.., .., outputs).
@@ -105,7 +106,7 @@ class Function:
                 slopes = self.kernel.gradient_block(A[slice(*rows)], anchors)
                 total = total + np.einsum("ijc,jp->icp", slopes, weights)
             parts.append(total)
-        gradient: Reals = np.concatenate(parts)
+        gradient: Reals = finite(np.concatenate(parts), "a derivative of the function")
         return gradient[..., 0] if self.coefficients.ndim == 1 else gradient
 
     # The function as a vector
@@ -130,7 +131,8 @@ class Function:
     def __mul__(self, number: Any) -> Function:
         if not isinstance(number, Real):
             return NotImplemented
-        return self._with(float(number) * self.coefficients)
+        with np.errstate(over="ignore", invalid="ignore"):  # told by the new function
+            return self._with(float(number) * self.coefficients)
 
     __rmul__ = __mul__
 
@@ -139,7 +141,8 @@ class Function:
             return NotImplemented
         if number == 0:
             raise InvalidParameter("a function cannot be divided by 0.")
-        return self._with(self.coefficients / float(number))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._with(self.coefficients / float(number))
 
     def __matmul__(self, other: Any) -> Any:
         r"""The inner product $\langle f, g \rangle$: a number, or for several outputs an array
@@ -148,7 +151,9 @@ class Function:
         if not isinstance(other, Function):
             return NotImplemented
         self._require_same_space(other)
-        inner = self._columns.T @ other._values(self.anchors)
+        with np.errstate(over="ignore", invalid="ignore"):
+            inner = self._columns.T @ other._values(self.anchors)
+        finite(inner, "an inner product")
         shape = self.coefficients.shape[1:] + other.coefficients.shape[1:]
         return inner.reshape(shape) if shape else float(inner[0, 0])
 
@@ -162,11 +167,18 @@ class Function:
         Raises:
             NotPositiveDefinite: The square is negative beyond rounding: a kernel that was
                 assumed is none.
+            InvalidInput: The norm is beyond the range of numbers.
         """
-        values = self._values(self.anchors)
-        squared = np.einsum("ip,ip->p", self._columns, values)
-        size = norms(self.kernel, self.anchors) @ np.abs(self._columns)
-        found = lengths(squared, size, self.kernel.diag(self.anchors[:1]).dtype)
+        with np.errstate(over="ignore"):
+            size = norms(self.kernel, self.anchors) @ np.abs(self._columns)
+        # A power of two has no rounding, and its square stays in the range of numbers.
+        exponents = np.frexp(finite(size, "the norm"))[1]
+        exponents = np.where(np.abs(exponents) > FAR, exponents, 0)
+        columns = np.ldexp(self._columns, -exponents)
+        values = product(self.kernel, self.anchors, self.anchors, columns)
+        squared = np.einsum("ip,ip->p", columns, values)
+        dtype = self.kernel.diag(self.anchors[:1]).dtype
+        found = np.ldexp(lengths(squared, np.ldexp(size, -exponents), dtype), exponents)
         return found if self.coefficients.ndim == 2 else float(found[0])
 
     def lipschitz(self) -> Any:
@@ -225,7 +237,8 @@ class Function:
             NoFeatureMap: The kernel has none of finite width.
         """
         features = np.asarray(self.kernel.feature_map(self.anchors), dtype=np.float64)
-        weights: Reals = features.T @ self.coefficients
+        with np.errstate(over="ignore", invalid="ignore"):
+            weights: Reals = finite(features.T @ self.coefficients, "a weight")
         return weights
 
     # Parts
@@ -259,20 +272,24 @@ class Function:
             raise InvalidInput(
                 f"{self} and {other} cannot be added: they have different numbers of outputs."
             )
-        if self.anchors is other.anchors:
-            return self._with(left + right)
-        together = concatenate(self.anchors, other.anchors, self.kernel.domain)
-        return Function(self.kernel, *merge(together, np.concatenate([left, right])))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.anchors is other.anchors:
+                return self._with(left + right)
+            together = concatenate(self.anchors, other.anchors, self.kernel.domain)
+            return Function(self.kernel, *merge(together, np.concatenate([left, right])))
 
     def _pivots(self, m: int) -> Indices:
         """Greedy choice of anchors, by a partial Cholesky factor of their Gram matrix."""
-        rest = self._values(self.anchors)
         own = norms(self.kernel, self.anchors)
+        # The choice is that of any multiple of f, and one of a size near one has squares.
+        exponent = np.frexp(own @ np.abs(self._columns))[1].max()
+        columns = np.ldexp(self._columns, -exponent)
+        rest = product(self.kernel, self.anchors, self.anchors, columns)
         left = own**2
         unit = float(np.finfo(self.kernel.diag(self.anchors[:1]).dtype).eps)
         floor = len(own) * unit * left
         # Below this, what is left of the values is rounding.
-        noise = unit**2 * float(((own @ np.abs(self._columns)) ** 2).sum())
+        noise = unit**2 * float(((own @ np.abs(columns)) ** 2).sum())
         factor = np.zeros((len(own), m))
         chosen: list[int] = []
         for step in range(m):
@@ -289,6 +306,19 @@ class Function:
             factor[:, step] = column
             chosen.append(at)
         return np.array(chosen or [0], dtype=np.int64)
+
+
+def _numbers(values: Any) -> Array:
+    """A copy of the values in double precision."""
+    try:
+        given = np.asarray(values)
+        # NumPy would drop the imaginary part of an array, with a warning.
+        numbers = None if given.dtype.kind == "c" else given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidType(f"coefficients must be numbers ({error}).") from error
+    if numbers is None:
+        raise InvalidType("coefficients must be numbers, and these are complex.")
+    return numbers
 
 
 def section(k: Kernel | str, x: Any) -> Function:

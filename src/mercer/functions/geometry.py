@@ -42,7 +42,12 @@ def angle(k: Kernel | str, X: Any, Y: Any = None) -> Array:
         >>> np.degrees(mc.angle(mc.Linear(), [[1.0, 0.0]], [[1.0, 1.0], [0.0, 2.0]])).round(6)
         array([[45., 90.]])
     """
-    cosine = as_kernel(k).normalized()(X, Y)
+    k = as_kernel(k)
+    A = k.domain.encode(X)
+    B = A if Y is None or Y is X else k.domain.encode(Y)
+    for batch in (A, B):
+        norms(k, batch)  # refuses a negative k(x, x), which no angle has
+    cosine = k.normalized()(A, None if B is A else B)
     return np.arccos(np.clip(cosine, -1.0, 1.0, out=cosine), out=cosine)
 
 
@@ -90,7 +95,8 @@ def distance_to_set(k: Kernel | str, X: Any, S: Any, weights: Any = None) -> Rea
     k = as_kernel(k)
     mean, batch = barycenter(k, S, weights), encoded(k, X)
     own = norms(k, batch)
-    squared = own**2 - 2 * mean(batch) + mean @ mean
+    with np.errstate(over="ignore"):  # told by lengths
+        squared = own**2 - 2 * mean(batch) + mean @ mean
     size = own + norms(k, mean.anchors) @ mean.coefficients
     return lengths(squared, size, k.diag(mean.anchors[:1]).dtype)
 
@@ -192,6 +198,8 @@ def center(K: Any, rows: Any = None, weights: Any = None) -> Array:
 
 def _matrix(values: Any, name: str) -> Array:
     matrix = np.asarray(values)
+    if matrix.dtype.kind == "c":
+        raise InvalidInput(f"{name} must be a matrix of numbers, and these are complex.")
     if matrix.dtype.kind != "f":
         try:
             matrix = matrix.astype(np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 from mercer.domains import Batch
 from mercer.errors import InvalidInput
 from mercer.functions.geometry import barycenter, encoded
-from mercer.functions.rounding import Reals, product
+from mercer.functions.rounding import Reals, finite, product
 from mercer.kernels import Kernel
 from mercer.kernels import kernel as as_kernel
 from mercer.loops import Applied, Combined, Tiles, multiply
@@ -53,8 +53,10 @@ def mmd(k: Kernel | str, X: Any, Y: Any, unbiased: bool = False) -> float:
                 "the unbiased estimate needs two rows a sample: it compares different rows of "
                 "one.\nUse unbiased=False, or more rows."
             )
-    across = product(k, A, B, np.ones((len(B), 1))).sum() / (len(A) * len(B))
-    return float(_mean_of_others(k, A) + _mean_of_others(k, B) - 2 * across)
+    with np.errstate(over="ignore", invalid="ignore"):  # told in the end
+        across = product(k, A, B, np.ones((len(B), 1))).sum() / (len(A) * len(B))
+        found = _mean_of_others(k, A) + _mean_of_others(k, B) - 2 * across
+    return float(finite(found, "the estimate"))
 
 
 def _mean_of_others(k: Kernel, A: Batch) -> float:
@@ -109,7 +111,9 @@ def hsic(
         )
     # Both matrices are centred a tile at a time, and neither is stored.
     left, right = _Centred(first, A), _Centred(second, B)
-    total = float(_sums(Combined(left.tiles, right.tiles, np.multiply)).sum())
+    with np.errstate(over="ignore", invalid="ignore"):  # told in the next line
+        sums = _sums(Combined(left.tiles, right.tiles, np.multiply)).sum()
+    total = float(finite(sums, "the estimate"))
     if not unbiased:
         # A sum of squares (of the entries of the cross-covariance), up to rounding.
         return max(total, 0.0) / count**2
@@ -118,9 +122,9 @@ def hsic(
     # those of K~ sum to minus the diagonal.
     own, other = left.diagonal, right.diagonal
     trace = total - float(own @ other)
-    sums = float(own.sum() * other.sum()) / ((count - 1) * (count - 2))
+    corners = float(own.sum() * other.sum()) / ((count - 1) * (count - 2))
     mixed = 2 * float(own @ other) / (count - 2)
-    return (trace + sums - mixed) / (count * (count - 3))
+    return (trace + corners - mixed) / (count * (count - 3))
 
 
 class _Centred:

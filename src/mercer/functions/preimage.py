@@ -19,8 +19,8 @@ import numpy as np
 from mercer.domains import Vectors
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions.batches import coordinates, merge
-from mercer.functions.expansion import Function
-from mercer.functions.rounding import Reals, lengths, promise
+from mercer.functions.expansion import Function, section
+from mercer.functions.rounding import Reals, promise
 from mercer.functions.spaces import explicit
 from mercer.kernels import Gaussian, Linear, Polynomial
 from mercer.types import Array
@@ -90,7 +90,7 @@ def preimage(f: Function, start: Any = None) -> Preimage:
             f"is {f.kernel}.\nAmong candidates X of your own the closest one minimises "
             "k.diagonal(X) - 2 * f(X)."
         )
-    return Preimage(point, _apart(f, point))
+    return Preimage(point, f.distance(section(f.kernel, point)))
 
 
 def has_preimage(f: Function) -> Any:
@@ -145,17 +145,10 @@ def _is_square(f: Function) -> bool:
     return f.kernel in (Polynomial(degree=2, offset=0), Linear() ** 2)
 
 
-def _apart(f: Function, point: Reals) -> float:
-    """How far the section of a point is from f."""
-    own = np.asarray(f.kernel.diagonal(point[None, :]), dtype=np.float64)
-    norm = f.norm()
-    squared = norm**2 - 2 * f(point[None, :]) + own
-    dtype = f.kernel.diag(f.anchors[:1]).dtype
-    return float(lengths(squared, norm + np.sqrt(own), dtype)[0])
-
-
 def _climb(f: Function, start: Any) -> Reals:
     """The largest maximum of f that is found by climbing from many places."""
+    # It is the largest of any multiple of f, and sums of coefficients near one stay finite.
+    f = Function(f.kernel, f.anchors, np.ldexp(f.coefficients, -_exponent(f)))
     anchors = f.anchors
     Z = coordinates(anchors)
     best = np.argsort(-f(anchors), kind="stable")[:STARTS]
@@ -176,6 +169,11 @@ def _climb(f: Function, start: Any) -> Reals:
             break
     best_one: Reals = X[int(values.argmax())]
     return best_one
+
+
+def _exponent(f: Function) -> int:
+    """The binary exponent of the largest coefficient."""
+    return int(np.frexp(np.abs(f.coefficients).max())[1])
 
 
 def _step(f: Function, Z: Array, X: Array, values: Reals) -> tuple[Reals, Reals]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.domains import Batch
-from mercer.errors import NotPositiveDefinite
+from mercer.errors import InvalidInput, NotPositiveDefinite
 from mercer.kernels import Kernel
 from mercer.loops import multiply
 from mercer.types import Array
@@ -38,8 +38,10 @@ def lengths(squared: Reals, size: Reals, dtype: np.dtype[Any]) -> Reals:
 
     Raises:
         NotPositiveDefinite: A square is so negative that rounding cannot be the reason.
+        InvalidInput: A square is beyond the range of numbers.
     """
-    excess = squared + promise(dtype) * size**2
+    with np.errstate(over="ignore"):  # told in the next line
+        excess = finite(squared + promise(dtype) * size**2, "a squared length")
     if (excess < 0).any():
         at = np.unravel_index(int(np.argmin(excess)), excess.shape)
         raise NotPositiveDefinite(
@@ -51,9 +53,35 @@ def lengths(squared: Reals, size: Reals, dtype: np.dtype[Any]) -> Reals:
     return np.sqrt(np.maximum(squared, 0.0))
 
 
+def finite(values: Any, what: str) -> Any:
+    """The values, unless they have left the range of numbers.
+
+    Raises:
+        InvalidInput: They have.
+    """
+    if not np.isfinite(values).all():
+        raise InvalidInput(
+            f"{what} overflows: it is beyond the range of numbers.\nRescale the coefficients, "
+            "the data or the kernel."
+        )
+    return values
+
+
 def norms(kernel: Kernel, batch: Batch) -> Reals:
-    """The lengths of the points in feature space, the roots of k(x, x)."""
-    own = np.asarray(kernel.diag(batch), dtype=np.float64)
+    """The lengths of the points in feature space, the roots of k(x, x).
+
+    Raises:
+        NotPositiveDefinite: k(x, x) < 0 for one of them, beyond rounding.
+    """
+    given = kernel.diag(batch)
+    own = np.asarray(given, dtype=np.float64)
+    # Differences, in a function of the user's, leave a part of the largest value.
+    if own.min() < -promise(given.dtype) * max(own.max(), 0.0):
+        raise NotPositiveDefinite(
+            f"k(x, x) = {own.min():.3g} for the point in row {own.argmin()}, and a squared "
+            "length is not negative: the kernel is not positive definite.\nLook at k.proof() "
+            "for what is assumed, and ask mercer.testing.check_kernel(k, X)."
+        )
     return np.sqrt(np.maximum(own, 0.0))
 
 
@@ -96,9 +124,17 @@ def orthonormal(kernel: Kernel, batch: Batch) -> Reals:
     """
     # Sections of one length first: a span does not care, and rounding does.
     own = norms(kernel, batch)
-    scale = np.divide(1.0, own, out=np.zeros_like(own), where=own > 0)
     K = kernel.square(batch)
-    scaled = (K * (scale[:, None] * scale)).astype(K.dtype)
+    # Squares below the smallest normal number have no digits: such a section counts as zero.
+    floor = float(np.finfo(K.dtype).tiny) ** 0.5
+    scale = np.divide(1.0, own, out=np.zeros_like(own), where=own > floor)
+    if (np.abs(K[own <= floor]) > promise(K.dtype) * own.max() ** 2 + floor**2).any():
+        raise NotPositiveDefinite(
+            "k(x, x) = 0 for a point and k(x, y) is not: |k(x, y)|^2 <= k(x, x) k(y, y) fails "
+            "(Cauchy-Schwarz), so the kernel is not positive definite.\nLook at k.proof() for "
+            "what is assumed, and ask mercer.testing.check_kernel(k, X)."
+        )
+    scaled = (K * scale[:, None] * scale).astype(K.dtype)
     values, vectors = eigen(scaled)
     return scale[:, None] * vectors / np.sqrt(values)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from mercer.domains import Batch, DenseBatch, RecordBatch, SparseBatch
 from mercer.errors import BudgetExceeded, InvalidParameter
 from mercer.gram.operator import GramPlan, Operator
 from mercer.kernels import Kernel, kernel
-from mercer.loops import COLUMNS, ROWS, Stored, available, dense, symmetric
+from mercer.loops import COLUMNS, ROWS, Stored, Tiles, dense, symmetric
 from mercer.plan import Plan, as_plan, readable
+from mercer.types import Array
 
 
 def operator(k: Kernel | str, X: Any, Y: Any = None, plan: Plan | str = "auto") -> Operator:
@@ -41,18 +42,25 @@ def operator(k: Kernel | str, X: Any, Y: Any = None, plan: Plan | str = "auto") 
     for batch in {id(A): A, id(B): B}.values():
         k.check_finite(batch)
     tiles = k.tiles(A, B)
-    chosen = _choose(wanted, *tiles.shape, tiles.dtype)
+    chosen = _choose(wanted, tiles)
     own = k.diag(A) if A is B else None
-    if chosen.method == "blocked":
-        turned = None if A is B else lambda: k.tiles(B, A)
-        return Operator(tiles, chosen, diagonal=own, turned=turned)
-    write = symmetric if A is B else dense
-    matrix = write(tiles, threads=chosen.threads)
-    turned = None if A is B else lambda: Stored(np.ascontiguousarray(matrix.T))
-    return Operator(Stored(matrix), chosen, diagonal=own, turned=turned)
+    source: Callable[[], Tiles] = partial(k.tiles, A, B)
+    turned: Callable[[], Tiles] = partial(k.tiles, B, A)
+    if chosen.method == "dense":
+        matrix = (symmetric if A is B else dense)(tiles, threads=chosen.threads)
+        tiles = Stored(matrix)
+        source, turned = partial(Stored, matrix), partial(_transposed, matrix)
+    return Operator(
+        tiles, chosen, source=source, diagonal=own, turned=None if A is B else turned
+    )
 
 
-def _choose(plan: Plan, rows: int, columns: int, dtype: np.dtype[Any]) -> GramPlan:
+def _transposed(matrix: Array) -> Tiles:
+    return Stored(matrix.T)
+
+
+def _choose(plan: Plan, tiles: Tiles) -> GramPlan:
+    (rows, columns), dtype = tiles.shape, tiles.dtype
     size, budget = rows * columns * dtype.itemsize, plan.budget()
     matrix = f"{rows} x {columns} {dtype.name} entries take {readable(size)}"
     if plan.method == "dense" and size > budget:
@@ -65,7 +73,7 @@ def _choose(plan: Plan, rows: int, columns: int, dtype: np.dtype[Any]) -> GramPl
     why = "as asked" if asked else f"{matrix}, which {'fits' if store else 'does not fit'}"
     tolerance = 1e-8 if plan.tolerance == "auto" else float(plan.tolerance)
     method = "dense" if store else "blocked"
-    taken = size if store else _scratch(plan, rows, columns, dtype)
+    taken = size if store else _scratch(plan, tiles)
     if taken > budget:
         raise BudgetExceeded(
             f"{matrix}, and its tiles alone {readable(taken)}; {readable(budget)} are "
@@ -75,10 +83,13 @@ def _choose(plan: Plan, rows: int, columns: int, dtype: np.dtype[Any]) -> GramPl
     return GramPlan(method, why, taken, budget, plan.crew(), tolerance)
 
 
-def _scratch(plan: Plan, rows: int, columns: int, dtype: np.dtype[Any]) -> int:
+def _scratch(plan: Plan, tiles: Tiles) -> int:
     """The bytes of the tiles that the threads of a blocked product hold at one time."""
-    tile = min(rows, ROWS) * min(columns, COLUMNS) * dtype.itemsize
-    return tile * min(plan.crew() or available(), -(-rows // ROWS))
+    rows, columns = tiles.shape
+    entries = min(rows, ROWS) * min(columns, COLUMNS)
+    crew = tiles.crew(rows * columns, plan.crew())
+    each = entries * tiles.dtype.itemsize + tiles.scratch(entries)
+    return each * min(crew, -(-rows // ROWS))
 
 
 def _cast(batch: Batch, precision: str) -> Batch:

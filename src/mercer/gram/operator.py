@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from mercer.errors import InvalidInput, NotConverged, NotPositiveDefinite
-from mercer.loops import Stored, Tiles, dense, multiply, symmetric
+from mercer.loops import Stored, Tiles, dense, multiply, pieces, symmetric
 from mercer.plan import readable
 from mercer.types import Array
 
@@ -56,15 +59,25 @@ class Operator(LinearOperator):  # type: ignore[misc]
         tiles: Tiles,
         plan: GramPlan,
         *,
+        source: Callable[[], Tiles],
         diagonal: Array | None = None,
         turned: Callable[[], Tiles] | None = None,
     ) -> None:
         super().__init__(dtype=tiles.dtype, shape=tiles.shape)
-        self._tiles, self._diagonal, self._turned = tiles, diagonal, turned
+        self._tiles, self._diagonal = tiles, diagonal
+        self._source, self._turned = source, turned
         self.plan_, self.is_symmetric = plan, turned is None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Tiles hold functions that no pickle takes; what they are made from can be pickled.
+        return {name: value for name, value in vars(self).items() if name != "_tiles"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _tiles=state["_source"]())
+
     def __matmul__(self, V: Any) -> Any:
-        right = V if isinstance(V, LinearOperator) else np.asarray(V)
+        known = isinstance(V, LinearOperator) or sparse.issparse(V)
+        right = V if known else np.asarray(V)
         if right.shape[:1] != self.shape[1:]:
             raise InvalidInput(
                 f"a matrix of shape {self.shape} cannot multiply a right-hand side of shape "
@@ -73,13 +86,30 @@ class Operator(LinearOperator):  # type: ignore[misc]
         return super().__matmul__(right)
 
     def _matmat(self, V: Array) -> Array:
-        right = np.asarray(V)
-        if not np.isfinite(right).all():
-            raise InvalidInput("The right-hand side has NaN or infinite entries.")
-        product = multiply(
-            self._tiles, right, is_symmetric=self.is_symmetric, threads=self.plan_.threads
-        )
-        return np.ascontiguousarray(product.astype(np.result_type(self.dtype, right.dtype)))
+        right = _numbers(V)
+        kind = np.result_type(self.dtype, right.dtype)
+        product = np.empty((self.shape[0], right.shape[1]), kind)
+        if np.iscomplexobj(right):  # the matrix is real, so it takes the parts one by one
+            self._multiply(right.real, product.real)
+            self._multiply(right.imag, product.imag)
+        else:
+            self._multiply(right, product)
+        return product
+
+    def _multiply(self, V: Array, out: Array) -> None:
+        """Write the product to `out`: as many columns at a time as the budget has room for."""
+        rows, columns = self.shape
+        spare = max(self.plan_.budget - self.plan_.memory, 0)
+        # A column takes its copy, one more in float64 beside float32, and its sums.
+        lot = max(1, spare // (8 * (rows + 2 * columns)))
+        for k, m in pieces(V.shape[1], lot):
+            out[:, k:m] = multiply(
+                self._tiles,
+                V[:, k:m],
+                is_symmetric=self.is_symmetric,
+                threads=self.plan_.threads,
+                scratch=max(spare - 16 * columns * (m - k), 0),
+            )
 
     def _matvec(self, v: Array) -> Array:
         return self._matmat(np.reshape(v, (-1, 1)))
@@ -98,8 +128,7 @@ class Operator(LinearOperator):  # type: ignore[misc]
     def _transpose(self) -> Operator:
         if self._turned is None:
             return self
-        tiles = self._tiles
-        return Operator(self._turned(), self.plan_, turned=lambda: tiles)
+        return Operator(self._turned(), self.plan_, source=self._turned, turned=self._source)
 
     def diagonal(self) -> Array:
         """The diagonal: the values k(x, x)."""
@@ -115,35 +144,52 @@ class Operator(LinearOperator):  # type: ignore[misc]
     def solve(self, b: Array, shift: float = 0.0) -> Array:
         """The solution of (K + shift I) a = b.
 
-        A dense operator takes a Cholesky factor, a blocked one conjugate gradients.
+        A dense operator takes a Cholesky factor, if the budget has room for one more copy of
+        the matrix in float64. Otherwise it is conjugate gradients.
 
         Raises:
+            InvalidInput: The right-hand side, or the shift, does not suit.
             NotPositiveDefinite: K + shift I is not positive definite, or too close to
                 singular for the tolerance.
         """
-        right = np.asarray(b, dtype=np.float64)
+        right, shift = _numbers(b), _shift(shift)
         if not self.is_symmetric or right.shape[:1] != self.shape[:1]:
             raise InvalidInput(
                 "solve needs the Gram matrix of one batch and a right-hand value for each row, "
                 f"got a matrix of shape {self.shape} and values of shape {right.shape}."
             )
-        if not np.isfinite(right).all():
-            raise InvalidInput("The right-hand side has NaN or infinite entries.")
-        if isinstance(self._tiles, Stored):
-            return self._factorize(right, float(shift))
-        return self._iterate(right, float(shift))
+        whole = np.iscomplexobj(right)
+        parts = (right.real, right.imag) if whole else (right,)
+        columns = np.hstack([part.reshape(len(right), -1) for part in parts])
+        factor = 8 * len(right) ** 2
+        fits = isinstance(self._tiles, Stored) and (
+            self.plan_.memory + factor <= self.plan_.budget
+        )
+        solved = (self._factorize if fits else self._iterate)(columns.astype(float), shift)
+        if not whole:
+            return solved.reshape(right.shape)
+        real, imaginary = np.hsplit(solved, 2)
+        result: Array = (real + 1j * imaginary).reshape(right.shape)
+        return result
 
     def _factorize(self, b: Array, shift: float) -> Array:
-        K = self.to_dense().astype(np.float64)
+        K = self.to_dense().astype(np.float64, copy=False)
         K[np.diag_indices_from(K)] += shift
+        # A pivot of a singular matrix is a rounding error, at most n units of the diagonal.
+        least = len(K) * np.finfo(np.float64).eps * float(K.diagonal().max())
+        why = "a pivot is a rounding error"
         try:
-            factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+            # Transposed it is the same matrix in LAPACK's layout, which is not copied.
+            factor = cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
+            exact = bool((factor[0].diagonal() ** 2 > least).all())
         except LinAlgError as error:
+            exact, why = False, str(error)
+        if not exact:
             raise NotPositiveDefinite(
-                f"K + {shift:g} I has no Cholesky factor ({error}): points coincide, or nearly "
+                f"K + {shift:g} I has no Cholesky factor ({why}): points coincide, or nearly "
                 "so, or the kernel is not strictly positive definite.\nRaise the shift to "
                 "about 1e-10 times the largest diagonal entry."
-            ) from error
+            )
         solution: Array = cho_solve(factor, b, check_finite=False)
         return solution
 
@@ -171,15 +217,38 @@ class Operator(LinearOperator):  # type: ignore[misc]
             return image
 
         shifted = LinearOperator(self.shape, matvec=apply, dtype=np.float64)
-        columns = []
-        for column in b.reshape(len(b), -1).T:
+        solutions = np.empty_like(b)
+        # Powers of two keep the squares of large and of small numbers in range.
+        _, powers = np.frexp(np.abs(b).max(axis=0, initial=0.0))
+        for place, column in enumerate(np.ldexp(b, -powers).T):
             solution, failure = cg(shifted, column, rtol=self.plan_.tolerance, atol=0.0)
             if failure:
                 raise NotPositiveDefinite(
                     f"conjugate gradients did not reach a residual of {self.plan_.tolerance:g} "
                     f"in {failure} steps: K + {shift:g} I is too close to singular.\nRaise "
-                    'the shift, or store the matrix: plan="dense".'
+                    'the shift, or the memory, and store the matrix: plan="dense".'
                 )
             self._check_residual(column - (self @ solution + shift * solution), column)
-            columns.append(solution)
-        return np.stack(columns, axis=-1).reshape(b.shape)
+            solutions[:, place] = solution
+        return np.ldexp(solutions, powers)
+
+
+def _numbers(values: Any) -> Array:
+    """A right-hand side: finite numbers as an array, else an error."""
+    right = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    if right.dtype.kind not in "biufc":
+        try:
+            right = right.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"The right-hand side has to be numbers, got {right.dtype} ({error})."
+            ) from error
+    if not np.isfinite(right).all():
+        raise InvalidInput("The right-hand side has NaN or infinite entries.")
+    return right
+
+
+def _shift(value: Any) -> float:
+    if not isinstance(value, Real) or not math.isfinite(value):
+        raise InvalidInput(f"The shift has to be a finite number, got {value!r}.")
+    return float(value)

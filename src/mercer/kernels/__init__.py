@@ -43,6 +43,9 @@ class _Algebra:
     def scaled(self, weight: float, kernel: Kernel) -> Kernel:
         return Scaled(weight, kernel)
 
+    def schoenberg(self, rate: float, kernel: Kernel) -> Kernel:
+        return Schoenberg(rate, kernel)
+
     def power(self, kernel: Kernel, exponent: float) -> Kernel:
         return Power(exponent, kernel)
 

@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from mercer.domains import Batch, Domain
-from mercer.errors import NotAKernel
+from mercer.errors import InvalidInput, InvalidParameter, NotAKernel
 from mercer.kernels import parameters
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import WIDEST_MAP, Kernel, check_map, check_parts
+from mercer.kernels.points import TOLERANCE
 from mercer.loops import Applied, Combined, Tiles
 from mercer.types import Array
 
@@ -25,6 +26,7 @@ class Pair(Kernel):
     operation: ClassVar[np.ufunc]
 
     def __post_init__(self) -> None:
+        check_parts(type(self).__name__, self.left, self.right)
         # Kernels that share no point cannot be combined: say so now, not at the first use.
         self.domain  # noqa: B018
 
@@ -62,6 +64,14 @@ class Sum(Pair):
     word = "sum"
     operation = np.add
 
+    def bell(self, rate: float) -> Kernel | None:
+        left, right = self.left.bell(rate), self.right.bell(rate)
+        # A sum of squared distances: a product of bells, if at least one is better off.
+        if left is None and right is None:
+            return None
+        other = self.rules.schoenberg
+        return Product(left or other(rate, self.left), right or other(rate, self.right))
+
     def feature_map(self, A: Batch) -> Array:
         return np.hstack([self.left.feature_map(A), self.right.feature_map(A)])
 
@@ -98,8 +108,12 @@ class Product(Pair):
     word = "product"
     operation = np.multiply
 
+    def rooted(self, exponent: float) -> Kernel:
+        return Product(Power(exponent, self.left), Power(exponent, self.right))
+
     def feature_map(self, A: Batch) -> Array:
         left, right = self.left.feature_map(A), self.right.feature_map(A)
+        check_map(self, left.shape[1] * right.shape[1])
         return (left[:, :, None] * right[:, None, :]).reshape(len(A), -1)
 
     def gradient_block(self, A: Batch, B: Batch) -> Array:
@@ -143,6 +157,7 @@ class Scaled(Kernel):
     kernel: Kernel
 
     def __post_init__(self) -> None:
+        check_parts("Scaled", self.kernel)
         weight = parameters.number(f"w * ({self.kernel})", "w", self.weight)
         if weight < 0:
             raise NotAKernel(
@@ -154,6 +169,12 @@ class Scaled(Kernel):
     @property
     def domain(self) -> Domain:
         return self.kernel.domain
+
+    def rooted(self, exponent: float) -> Kernel:
+        return Scaled(self.weight**exponent, Power(exponent, self.kernel))
+
+    def bell(self, rate: float) -> Kernel | None:
+        return self.kernel.bell(rate * self.weight) if self.weight > 0 else None
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
         def scale(tile: Array, rows: slice, columns: slice) -> None:  # noqa: ARG001
@@ -206,14 +227,19 @@ class Power(Kernel):
     kernel: Kernel
 
     def __post_init__(self) -> None:
+        check_parts("Power", self.kernel)
         exponent = self.exponent
-        numeric = isinstance(exponent, Real) and not isinstance(exponent, bool)
-        if numeric and float(exponent).is_integer() and exponent >= 1:
+        try:
+            numeric = isinstance(exponent, Real) and not isinstance(exponent, bool)
+            value = float(exponent) if numeric else np.nan
+        except OverflowError:  # a whole number beyond every float
+            value = np.inf
+        if value.is_integer() and value >= 1:
             object.__setattr__(self, "exponent", int(exponent))
             return
         divisible = "infinitely divisible" in self.kernel.proof().facts
-        if numeric and divisible and 0 < float(exponent) < np.inf:
-            object.__setattr__(self, "exponent", float(exponent))
+        if divisible and 0 < value < np.inf:
+            object.__setattr__(self, "exponent", value)
             return
         raise NotAKernel(
             f"({self.kernel}) ** {exponent!r} is not a kernel in general.\n"
@@ -226,17 +252,39 @@ class Power(Kernel):
     def domain(self) -> Domain:
         return self.kernel.domain
 
+    @property
+    def _twin(self) -> Kernel | None:
+        """The same kernel without the power, where tiny values would lose it."""
+        if self.exponent >= 1:
+            return None
+        try:
+            return self.kernel.rooted(self.exponent)
+        except InvalidParameter:  # its lengths would leave the range of floating point
+            return None
+
+    def rooted(self, exponent: float) -> Kernel:
+        return Power(self.exponent * exponent, self.kernel)
+
     def tiles(self, A: Batch, B: Batch) -> Tiles:
+        twin = self._twin
+        if twin is not None:
+            return twin.tiles(A, B)
+
         def raise_power(tile: Array, rows: slice, columns: slice) -> None:  # noqa: ARG001
             tile[...] = self._raised(tile)
 
         return Applied(self.kernel.tiles(A, B), raise_power)
 
     def diag(self, A: Batch) -> Array:
-        return self._raised(self.kernel.diag(A))
+        twin = self._twin
+        return self._raised(self.kernel.diag(A)) if twin is None else twin.diag(A)
 
     def _raised(self, values: Array) -> Array:
         if not isinstance(self.exponent, int):
+            limits = np.finfo(values.dtype)
+            visible = float(limits.tiny) ** self.exponent > TOLERANCE[values.dtype.name]
+            if self.kernel.fades and visible and (values < limits.tiny).any():
+                raise self._underflow()
             raised: Array = np.power(values, values.dtype.type(self.exponent))
             return raised
         # Repeated squaring: np.power would call the slow general function.
@@ -253,26 +301,47 @@ class Power(Kernel):
         if not isinstance(self.exponent, int):
             return super().feature_map(A)
         once = self.kernel.feature_map(A)
+        if once.shape[1] == 1:
+            return self._raised(once)
+        # Two features to the 21st are too many already: no need for a larger number.
+        check_map(self, once.shape[1] ** min(self.exponent, WIDEST_MAP.bit_length()))
         result = once
         for _ in range(self.exponent - 1):
             result = (result[:, :, None] * once[:, None, :]).reshape(len(A), -1)
         return result
 
     def gradient_block(self, A: Batch, B: Batch) -> Array:
+        if self._twin is not None:
+            return self._twin.gradient_block(A, B)
         slope: Array = self._slope(A, B)[..., None] * self.kernel.gradient_block(A, B)
         return slope
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
+        if self._twin is not None:
+            if not self.kernel.children():  # the same parameters, up to factors
+                return named("kernel", self._twin.parameter_block(A, B))
+            self._check_underflow(A, B)
         inner = self.kernel.parameter_block(A, B)
         slope = self._slope(A, B)
         return named("kernel", {name: times(slope, s) for name, s in inner.items()})
+
+    def _check_underflow(self, A: Batch, B: Batch) -> None:
+        if ((self.kernel.block(A, B) == 0) & (self.block(A, B) > 0)).any():
+            raise self._underflow()
+
+    def _underflow(self) -> InvalidInput:
+        return InvalidInput(
+            f"{self.kernel} underflows: its values are too small for {self}, whose own are "
+            "not.\nRescale the data or the parameters."
+        )
 
     def _slope(self, A: Batch, B: Batch) -> Array:
         values = self.kernel.block(A, B)
         if self.exponent == 1:
             return np.ones_like(values)
         if isinstance(self.exponent, int):
-            slope: Array = self.exponent * values ** (self.exponent - 1)
+            power = values.dtype.type(self.exponent - 1)
+            slope: Array = self.exponent * np.power(values, power)
             return slope
         # A root is steep at zero, but where a divisible kernel vanishes it is flat.
         base = np.where(values > 0, values, 1.0)

@@ -19,10 +19,14 @@ from mercer.errors import (
     NoTextForm,
     NotSmooth,
 )
+from mercer.kernels.parameters import number
 from mercer.kernels.proof import Proof
 from mercer.kernels.terms import Term
 from mercer.loops import Tiles, dense, symmetric
 from mercer.types import Array
+
+WIDEST_MAP = 1 << 20
+"""Features beyond which an explicit map is refused: a row of them takes 8 MB."""
 
 
 class Rules(Protocol):
@@ -31,7 +35,8 @@ class Rules(Protocol):
     def bias(self) -> Kernel: ...
     def sum(self, left: Kernel, right: Kernel) -> Kernel: ...
     def product(self, left: Kernel, right: Kernel) -> Kernel: ...
-    def scaled(self, weight: float, kernel: Kernel) -> Kernel: ...
+    def scaled(self, weight: Any, kernel: Kernel) -> Kernel: ...
+    def schoenberg(self, rate: float, kernel: Kernel) -> Kernel: ...
     def power(self, kernel: Kernel, exponent: float) -> Kernel: ...
     def exp(self, kernel: Kernel) -> Kernel: ...
     def normalized(self, kernel: Kernel) -> Kernel: ...
@@ -61,6 +66,10 @@ class Kernel(ABC):
     # Without this NumPy would take `2.0 * k`, for a NumPy number 2.0, into its own hands.
     __array_ufunc__ = None
 
+    # Whether a value of 0 may be one that is too small for a floating-point number, in a kernel
+    # whose roots are kernels that `rooted` cannot name.
+    fades: ClassVar[bool] = False
+
     # What a leaf writes
 
     @property
@@ -82,6 +91,19 @@ class Kernel(ABC):
             f"{self} has no finite feature map.\nUse mercer.embed(k, X) for a map that is "
             "exact on given points."
         )
+
+    def rooted(self, exponent: float) -> Kernel | None:
+        """The power of this kernel, exponent < 1, as a kernel with other parameters.
+
+        Where k(x, y) is too small for a floating-point number, the power of it may not be.
+        """
+        return None
+
+    def bell(self, rate: float) -> Kernel | None:
+        """The kernel exp(-rate d^2) of the distance d of features, where there is one that
+        does not take it from k(x, x) + k(y, y) - 2 k(x, y), which loses digits.
+        """
+        return None
 
     def normalized_tiles(self, A: Batch, B: Batch) -> Tiles | None:
         """The tiles of k(a, b) / sqrt(k(a, a) k(b, b)), if it is safer not to divide."""
@@ -105,16 +127,16 @@ class Kernel(ABC):
         Args:
             X: Points of the kernel's domain.
             Y: Other points; by default X itself.
-            out: Where to write the result: a C-contiguous array of the right shape and type.
+            out: Where to write the result: a C-contiguous array of the right shape and type,
+                which holds none of the points.
         """
         A = self.domain.encode(X)
-        if Y is None or Y is X:
-            self.check_finite(A)
-            return self.square(A, out)
-        B = self.domain.encode(Y)
-        self.check_finite(A)
-        self.check_finite(B)
-        return self.block(A, B, out)
+        alone = Y is None or Y is X
+        B = A if alone else self.domain.encode(Y)
+        for batch in (A,) if alone else (A, B):
+            self.check_finite(batch)
+            _check_apart(batch, out)
+        return self.square(A, out) if alone else self.block(A, B, out)
 
     def block(self, A: Batch, B: Batch, out: Array | None = None) -> Array:
         """The matrix of k(a, b) for two encoded batches."""
@@ -306,19 +328,17 @@ class Kernel(ABC):
             return NotImplemented
         if other == 0:
             return self
-        return self.rules.sum(self, self.rules.scaled(float(other), self.rules.bias()))
+        return self.rules.sum(self, self.rules.scaled(other, self.rules.bias()))
 
     def __radd__(self, other: Any) -> Kernel:
         if isinstance(other, Real) and other != 0:
-            return self.rules.sum(self.rules.scaled(float(other), self.rules.bias()), self)
+            return self.rules.sum(self.rules.scaled(other, self.rules.bias()), self)
         return self.__add__(other)
 
     def __mul__(self, other: Any) -> Kernel:
         if isinstance(other, Kernel):
             return self.rules.product(self, other)
-        return (
-            self.rules.scaled(float(other), self) if isinstance(other, Real) else NotImplemented
-        )
+        return self.rules.scaled(other, self) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -328,7 +348,7 @@ class Kernel(ABC):
                 raise InvalidParameter(
                     f"{self} / 0 is not defined. Divide by a positive number."
                 )
-            return self.rules.scaled(1 / float(other), self)
+            return self.rules.scaled(1 / number(f"({self}) / c", "c", other), self)
         raise NotAKernel(
             f"{self} / {other} is not a kernel in general.\nQuotients of kernels can have "
             "negative eigenvalues. k.normalized() divides by the diagonal, which is safe."
@@ -379,3 +399,36 @@ class Kernel(ABC):
     def on(self, *columns: str | int) -> Kernel:
         """The kernel read from these columns of a record (or positions of a vector)."""
         return self.rules.on(self, columns)
+
+
+def _check_apart(batch: Batch, out: Any) -> None:
+    """Raise if the values would be written over the points that are still to be read."""
+    if isinstance(out, np.ndarray) and batch.shares_memory(out):
+        raise InvalidParameter(
+            "out shares its memory with the points, which would be overwritten while they are "
+            "read.\nPass another array: np.empty makes one."
+        )
+
+
+def check_parts(owner: str, *parts: Any) -> None:
+    """Raise unless the parts of a combination are kernels."""
+    for part in parts:
+        if not isinstance(part, Kernel):
+            raise InvalidParameter(
+                f"{owner} combines kernels, got {part!r}. Pass a Kernel; mercer.kernel reads "
+                "one from a text."
+            )
+
+
+def check_map(kernel: Kernel, width: int) -> None:
+    """Raise if an explicit feature map is too wide to be built."""
+    if width > WIDEST_MAP:
+        raise NoFeatureMap(
+            f"{kernel} has {_size(width)} features on these points, more than {WIDEST_MAP}: "
+            "the map exists and would not fit.\nUse the kernel itself, which never builds "
+            "them, or mercer.embed(k, X) for a map that is exact on given points."
+        )
+
+
+def _size(width: int) -> str:
+    return str(width) if width < 10**30 else "very many"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from mercer.domains import Batch, DenseBatch
 from mercer.errors import InvalidInput, NotAKernel, NotSmooth
 from mercer.kernels import parameters
 from mercer.kernels.base import Kernel
-from mercer.kernels.parameters import Lengths
+from mercer.kernels.parameters import Lengths, stretched
 from mercer.kernels.points import (
     FLOAT32_LENGTHS,
     TOLERANCE,
@@ -64,7 +64,8 @@ class Distance(Coordinatewise):
         if dtype == np.float32 and extreme:
             dtype = np.dtype(np.float64)
         if lengths.ndim:
-            U, V = moved_and_divided(X, Y, lengths)
+            with np.errstate(over="ignore", invalid="ignore"):  # the raw points are at hand
+                U, V = moved_and_divided(X, Y, lengths)
             # Rounding each coordinate changes the distance by at most the sum of the errors.
             total, scale = max(float(masses(np.abs(Z)).max(initial=0)) for Z in (U, V)), 1.0
         else:
@@ -72,7 +73,10 @@ class Distance(Coordinatewise):
             U, V, total, scale = X, Y, 0.0, float(lengths)
         for kind in dict.fromkeys((dtype, np.dtype(np.float64))):
             error = 2 * float(np.finfo(kind).eps) * total
-            if max(error, error**self.steepness) <= TOLERANCE[kind.name]:
+            if (
+                math.isfinite(error)
+                and max(error, error**self.steepness) <= TOLERANCE[kind.name]
+            ):
                 fast = self.compiled(U, V, kind, scale)
                 if fast is not None:
                     return fast
@@ -115,6 +119,9 @@ class Laplacian(Distance):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", parameters.lengths("Laplacian", "scale", self.scale))
+
+    def rooted(self, exponent: float) -> Kernel:
+        return Laplacian(stretched(self.scale, 1 / exponent))
 
     def compiled(self, X: Array, Y: Array, dtype: np.dtype[Any], scale: float) -> Tiles:
         return paired(X, Y, dtype, MANHATTAN, Profile(profiles.GAUSSIAN, 1 / scale))
@@ -172,6 +179,9 @@ class GeneralizedGaussian(Distance):
                 "otherwise some choice of points gives a negative eigenvalue.\nRaise p, up to "
                 "2, or lower the power."
             )
+
+    def rooted(self, exponent: float) -> Kernel:
+        return replace(self, scale=stretched(self.scale, exponent ** (-1 / self.power)))
 
     @property
     def steepness(self) -> float:
@@ -307,6 +317,9 @@ class Periodic(Coordinatewise):
             value = parameters.lengths("Periodic", name, getattr(self, name))
             object.__setattr__(self, name, value)
 
+    def rooted(self, exponent: float) -> Kernel:
+        return replace(self, scale=stretched(self.scale, exponent**-0.5))
+
     def check_period(self, width: int) -> None:
         """Raise unless the points have as many features as there are periods."""
         if isinstance(self.period, tuple) and len(self.period) != width:
@@ -359,31 +372,37 @@ class Periodic(Coordinatewise):
             wave = np.sin(np.pi * ((rest + lost) / period)) / length_at(self.scale, feature)
             return 2 * wave * wave
 
-        return one_by_one(X, Y, dtype, term, lambda sums: np.exp(-sums))
+        # Less whole periods, no difference overflows and none is far beyond the period.
+        V = self._remainder(Y)
+        U = V if X is Y else self._remainder(X)
+        return one_by_one(U, V, dtype, term, lambda sums: np.exp(-sums))
 
     def diag(self, A: Batch) -> Array:
         self.check_period(check_vectors(self, A, A))
         return super().diag(A)
 
-    def _waves(self, A: Batch, B: Batch) -> tuple[Array, Array, Array]:
-        """The angles pi (x - y) / p, the terms 2 sin^2 / s^2, and the values."""
+    def _waves(self, A: Batch, B: Batch) -> tuple[Array, Array, Array, Array]:
+        """The angles pi (x - y) / p, whole and less half turns, the terms 2 sin^2 / s^2, and
+        the values.
+        """
         gaps = self.gaps(A, B)
         self.check_period(gaps.shape[-1])
         angle = np.pi * gaps / np.asarray(self.period)
-        terms = 2 * (np.sin(angle) / np.asarray(self.scale)) ** 2
-        return angle, terms, np.exp(-terms.sum(axis=-1))
+        turn = np.pi * self._remainder(gaps) / np.asarray(self.period)
+        terms = 2 * (np.sin(turn) / np.asarray(self.scale)) ** 2
+        return angle, turn, terms, np.exp(-terms.sum(axis=-1))
 
     def gradient_block(self, A: Batch, B: Batch) -> Array:
-        angle, _, values = self._waves(A, B)
+        _, turn, _, values = self._waves(A, B)
         # The derivative of 2 sin^2(t) is 2 sin(2 t).
         rate = 2 * np.pi / (np.asarray(self.period) * np.asarray(self.scale) ** 2)
-        gradient: Array = -values[..., None] * rate * np.sin(2 * angle)
+        gradient: Array = -values[..., None] * rate * np.sin(2 * turn)
         return gradient
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
-        angle, terms, values = self._waves(A, B)
+        angle, turn, terms, values = self._waves(A, B)
         by_scale = 2 * values[..., None] * terms
-        by_period = 2 * angle * np.sin(2 * angle) / np.asarray(self.scale) ** 2
+        by_period = 2 * angle * np.sin(2 * turn) / np.asarray(self.scale) ** 2
         by_period = values[..., None] * by_period
         return {
             name: slope if isinstance(getattr(self, name), tuple) else slope.sum(axis=-1)

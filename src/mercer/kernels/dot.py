@@ -10,13 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Batch, Domain, Vectors
-from mercer.errors import NoFeatureMap, NotSmooth
+from mercer.errors import NotSmooth
 from mercer.kernels import parameters
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Kernel, check_map
 from mercer.kernels.parameters import Lengths, Matrix
 from mercer.kernels.points import (
     FLOAT32_LENGTHS,
     Points,
+    both_of,
     check_vectors,
     dense_of,
     meeting,
@@ -25,6 +26,7 @@ from mercer.kernels.points import (
     rows_of,
     squares,
 )
+from mercer.kernels.radial import Gaussian
 from mercer.loops import (
     DOT,
     Applied,
@@ -36,9 +38,6 @@ from mercer.loops import (
     profiles,
 )
 from mercer.types import Array
-
-WIDEST_MAP = 1 << 20
-"""Features beyond which an explicit map is refused: a row of them takes 8 MB."""
 
 REPEATED = 32
 """The degree up to which a power is computed as products."""
@@ -69,8 +68,9 @@ class Dot(Kernel):
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
         check_vectors(self, A, B)
-        X = self.reduced(points_of(A))
-        Y = X if A is B else self.reduced(points_of(B))
+        points, others = both_of(A, B)
+        X = self.reduced(points)
+        Y = X if A is B else self.reduced(others)
         return products(X, Y, self.profile, own=squares(X) if A is B else None)
 
     def diag(self, A: Batch) -> Array:
@@ -149,6 +149,16 @@ class Linear(Dot):
     @property
     def profile(self) -> Profile:
         return Profile()
+
+    def bell(self, rate: float) -> Kernel:
+        return Gaussian((2 * rate) ** -0.5, self.metric)
+
+    def normalized_tiles(self, A: Batch, B: Batch) -> Tiles:
+        # From directions: the squared lengths may leave the range of floating point.
+        check_vectors(self, A, B)
+        points, others = both_of(A, B)
+        U, _ = directions(self.reduced(points))
+        return products(U, U if A is B else directions(self.reduced(others))[0], self.profile)
 
     def reduced(self, points: Points) -> Points:
         if self.metric is None:
@@ -256,12 +266,7 @@ class Polynomial(Dot):
             X = np.hstack([np.full((len(X), 1), math.sqrt(self.offset), X.dtype), X])
         variables = X.shape[1]
         width = math.comb(variables + self.degree - 1, self.degree)
-        if width > WIDEST_MAP:
-            raise NoFeatureMap(
-                f"{self} has {width} features on these points, more than {WIDEST_MAP}: the "
-                "map exists and would not fit.\nUse the kernel itself, which never builds "
-                "them, or mercer.embed(k, X) for a map that is exact on given points."
-            )
+        check_map(self, width)
         # A monomial of degree n is one of degree n-1 times a variable that does not come
         # before its last one. Its multinomial coefficient grows by n over the new exponent.
         features = np.ones((len(X), 1), X.dtype)
@@ -280,7 +285,8 @@ class Polynomial(Dot):
     def _slopes(self, A: Batch, B: Batch) -> tuple[Array, Array, Array]:
         """The reduced points, and the derivative of the power at each inner product."""
         check_vectors(self, A, B)
-        X, Y = (self.reduced(dense_of(batch)) for batch in (A, B))
+        # In float64: rounded before they are multiplied, the sums would lose digits.
+        X, Y = (self.reduced(dense_of(batch).astype(np.float64)) for batch in (A, B))
         return X, Y, self.degree * self._values(X @ Y.T, fewer=1)
 
     def gradient_block(self, A: Batch, B: Batch) -> Array:
@@ -324,8 +330,9 @@ class Cosine(Dot):
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
         check_vectors(self, A, B)
-        X = self.reduced(points_of(A))
-        Y = X if A is B else self.reduced(points_of(B))
+        points, others = both_of(A, B)
+        X = self.reduced(points)
+        Y = X if A is B else self.reduced(others)
         return products(X, Y, self.profile, own=self.diag(A) if A is B else None)
 
     def diag(self, A: Batch) -> Array:

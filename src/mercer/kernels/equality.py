@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.domains import Anything, Batch, DenseBatch, Domain, SparseBatch, Vectors
+from mercer.domains import (
+    Anything,
+    Batch,
+    DenseBatch,
+    Domain,
+    SparseBatch,
+    Vectors,
+    of_one_kind,
+)
 from mercer.errors import InvalidInput, NotSmooth
 from mercer.kernels.base import Kernel
 from mercer.kernels.points import float_type
@@ -42,7 +50,8 @@ class Delta(Kernel):
             right = left
         else:
             _check_alike(A, B)
-            left, right = A.identify(B)
+            first, second = of_one_kind((A, B))
+            left, right = first.identify(second)
         dtype = np.result_type(float_type(A), float_type(B))
 
         def block(rows: slice, columns: slice) -> Array:
@@ -56,13 +65,15 @@ class Delta(Kernel):
 
 
 def _check_alike(A: Batch, B: Batch) -> None:
-    """Raise unless the two batches can be compared."""
-    vectors = DenseBatch | SparseBatch
-    if type(A) is not type(B) and not (isinstance(A, vectors) and isinstance(B, vectors)):
+    """Raise if vectors are compared with other things: they would never be equal."""
+    # A column of numbers is stored as vectors of one coordinate, and is compared with labels.
+    numbers = any(isinstance(points, DenseBatch) and points.width == 1 for points in (A, B))
+    one, other = (isinstance(points, DenseBatch | SparseBatch) for points in (A, B))
+    if one != other and not numbers:
         raise InvalidInput(
-            f"one batch holds a {type(A).__name__} and the other a {type(B).__name__}: points "
-            "that were read in different ways cannot be compared.\nPass both in the same form, "
-            "for example both as arrays or both as sparse matrices."
+            "the points on one side are vectors, and those on the other are not, so no two of "
+            "them can be equal.\nPass both in the same form, for example both as arrays or "
+            "both as sparse matrices."
         )
 
 

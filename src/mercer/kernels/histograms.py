@@ -9,20 +9,21 @@ import numpy as np
 
 from mercer.domains import Batch, Domain, Vectors
 from mercer.kernels import parameters
-from mercer.kernels.parameters import Lengths
+from mercer.kernels.base import Kernel
+from mercer.kernels.parameters import Lengths, stretched
 from mercer.kernels.points import (
     TOLERANCE,
     Coordinatewise,
-    dense_of,
     largest,
     length_at,
     masses,
     one_by_one,
     paired,
     points_of,
+    wide_of,
     with_diagonal,
 )
-from mercer.loops import CHI2, MINIMUM, Applied, Profile, Tiles, profiles
+from mercer.loops import CHI2, MINIMUM, Applied, Profile, Tiles, profiles, roundings
 from mercer.types import Array
 
 
@@ -102,10 +103,12 @@ class AdditiveChi2(Overlap):
     def _subtracts_safely(width: int, sums: tuple[Array, Array], dtype: np.dtype[Any]) -> bool:
         r"""Whether $(|x|_1 + |y|_1 - \chi^2(x, y)) / 2$ is exact enough.
 
-        All terms are non-negative, so with d of them it is off by at most
-        $(\min(d, 6 \sqrt d) + 3) u (|x|_1 + |y|_1)$ (see `product_is_safe`), which has to be
-        small beside $\sqrt{k(x, x) k(y, y)}$, the root of $|x|_1 |y|_1$. Squares outside of the
-        range of floating point must not matter either.
+        All terms are non-negative. In $\chi^2$ each goes through four roundings more than in a
+        dot product, `roundings(d) + 4` in all, in the masses through `roundings(d)` at most.
+        The type of the masses and the two sums add three; and half of all that is at most
+        $(\mathrm{roundings}(d) + 4) u (|x|_1 + |y|_1)$. It has to be small beside
+        $\sqrt{k(x, x) k(y, y)}$, the root of $|x|_1 |y|_1$. Squares outside of the range of
+        floating point must not matter either.
         """
         limits = np.finfo(dtype)
         a, b = (mass[mass > 0] for mass in sums)
@@ -113,9 +116,10 @@ class AdditiveChi2(Overlap):
             return True
         low, high = (a.min(), b.min()), (a.max(), b.max())
         unit = float(limits.eps) / 2
-        uneven = max(high[0] / low[1], high[1] / low[0])
-        lost = 4 * width * float(limits.tiny) ** 0.5 / min(low)
-        error = (min(width, 6 * width**0.5) + 3) * unit * (uneven**0.5 + uneven**-0.5) + lost
+        with np.errstate(over="ignore"):
+            uneven = max(high[0] / low[1], high[1] / low[0])
+            lost = 4 * width * float(limits.tiny) ** 0.5 / min(low)
+        error = (roundings(width) + 4) * unit * (uneven**0.5 + uneven**-0.5) + lost
         small = max(high) < float(limits.max) ** 0.5 / 2
         return bool(small and error <= TOLERANCE[dtype.name])
 
@@ -164,6 +168,9 @@ class Chi2(Histogram):
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", parameters.lengths("Chi2", "scale", self.scale))
 
+    def rooted(self, exponent: float) -> Kernel:
+        return Chi2(stretched(self.scale, exponent**-0.5))
+
     def dense_tiles(self, X: Array, Y: Array, dtype: np.dtype[Any]) -> Tiles:
         lengths = np.asarray(self.scale)
         rate, U, V = 0.5, X, Y
@@ -205,8 +212,9 @@ class Chi2(Histogram):
         return bool(lost + error <= TOLERANCE[dtype.name])
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
-        both = dense_of(A)[:, None, :] + dense_of(B)[None, :, :]
-        terms = self.gaps(A, B) ** 2 / np.where(both > 0, both, 1.0)
+        gaps = self.gaps(A, B)
+        both = wide_of(A)[:, None, :] + wide_of(B)[None, :, :]
+        terms = gaps**2 / np.where(both > 0, both, 1.0)
         terms = terms / (2 * np.asarray(self.scale) ** 2)
         values = np.exp(-terms.sum(axis=-1))
         # The exponent goes as s^-2, so its derivative in log s is twice itself.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.domains import (
-    Batch,
-    Domain,
-)
-from mercer.errors import InvalidParameter, NotSmooth
+from mercer.domains import Batch, Domain, of_one_kind
+from mercer.errors import InvalidInput, InvalidParameter, MercerError, NotAKernel, NotSmooth
 from mercer.kernels import parameters
-from mercer.kernels.algebra import named, times
-from mercer.kernels.base import Kernel
+from mercer.kernels.algebra import Power, Scaled, named, times
+from mercer.kernels.base import Kernel, check_map, check_parts
 from mercer.kernels.proof import Proof
 from mercer.kernels.terms import Term
 from mercer.loops import Applied, Tiles
@@ -24,6 +22,9 @@ class Lift(Kernel):
     """A kernel made from one other kernel."""
 
     kernel: Kernel
+
+    def __post_init__(self) -> None:
+        check_parts(type(self).__name__, self.kernel)
 
     @property
     def domain(self) -> Domain:
@@ -51,6 +52,9 @@ class Exp(Lift):
 
     kernel: Kernel
 
+    def rooted(self, exponent: float) -> Kernel:
+        return Exp(Scaled(exponent, self.kernel))
+
     def tiles(self, A: Batch, B: Batch) -> Tiles:
         return Applied(self.kernel.tiles(A, B), _exponential)
 
@@ -62,6 +66,9 @@ class Exp(Lift):
         # exp(k - (k(x, x) + k(y, y)) / 2) cannot overflow if k does not.
         self.kernel.check_finite(A)
         self.kernel.check_finite(B)
+        bell = bell_of(self.kernel, 0.5)
+        if bell is not None:
+            return bell.tiles(A, B)
         a, b = self.kernel.diag(A) / 2, self.kernel.diag(B) / 2
 
         def shift(tile: Array, rows: slice, columns: slice) -> None:
@@ -79,6 +86,14 @@ class Exp(Lift):
         inner = self.kernel.parameter_block(A, B)
         values = self.block(A, B)
         return named("kernel", {name: times(values, s) for name, s in inner.items()})
+
+
+def bell_of(kernel: Kernel, rate: float) -> Kernel | None:
+    """The bell of a kernel, if there is one whose parameters stay in range."""
+    try:
+        return kernel.bell(rate)
+    except MercerError:
+        return None
 
 
 def _exponential(tile: Array, rows: slice, columns: slice) -> None:  # noqa: ARG001
@@ -109,6 +124,12 @@ class Series(Lift):
     kernel: Kernel
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.coefficients, Iterable):
+            raise InvalidParameter(
+                f"A series needs its coefficients c_0, c_1, ..., got {self.coefficients!r}. "
+                "Pass a tuple of numbers."
+            )
         given = tuple(self.coefficients)
         if not given:
             raise InvalidParameter("A series needs at least one coefficient.")
@@ -136,11 +157,13 @@ class Series(Lift):
 
     def feature_map(self, A: Batch) -> Array:
         once = self.kernel.feature_map(A)
+        check_map(self, sum(once.shape[1] ** n for n in range(len(self.coefficients))))
         power = np.ones((len(A), 1), once.dtype)
         parts = []
-        for coefficient in self.coefficients:
+        for n, coefficient in enumerate(self.coefficients):
+            if n > 0:
+                power = (power[:, :, None] * once[:, None, :]).reshape(len(A), -1)
             parts.append(np.sqrt(coefficient) * power)
-            power = (power[:, :, None] * once[:, None, :]).reshape(len(A), -1)
         return np.hstack(parts)
 
     def _slope(self, A: Batch, B: Batch) -> Array:
@@ -183,10 +206,29 @@ class Normalized(Lift):
 
     kernel: Kernel
 
+    def rooted(self, exponent: float) -> Kernel:
+        return Normalized(Power(exponent, self.kernel))
+
+    def _squared_norms(self, A: Batch, *, divided: bool) -> Array:
+        own = self.kernel.diag(A)
+        wrong = np.flatnonzero(own < 0)
+        if wrong.size:
+            raise NotAKernel(
+                f"{self.kernel} is no kernel: k(x, x) = {own[wrong[0]]} < 0 at row {wrong[0]}."
+                "\nLook at the function that it was made from."
+            )
+        tiny = np.flatnonzero((own > 0) & (own < np.finfo(own.dtype).tiny))
+        if divided and tiny.size:
+            raise InvalidInput(
+                f"{self.kernel} underflows: k(x, x) has lost digits at row {tiny[0]}.\nRescale "
+                "the data or the parameters."
+            )
+        return own
+
     def tiles(self, A: Batch, B: Batch) -> Tiles:
-        a, b = self.kernel.diag(A), self.kernel.diag(B)
-        empty = np.flatnonzero(a == 0), np.flatnonzero(b == 0)
         safe = self.kernel.normalized_tiles(A, B)
+        a, b = (self._squared_norms(batch, divided=safe is None) for batch in (A, B))
+        empty = np.flatnonzero(a == 0), np.flatnonzero(b == 0)
         with np.errstate(divide="ignore"):
             left, right = 1 / np.sqrt(a), 1 / np.sqrt(b)
         left[empty[0]] = right[empty[1]] = 0
@@ -194,13 +236,14 @@ class Normalized(Lift):
         # Zero features are equal to each other where their points are.
         names = None
         if len(empty[0]) and len(empty[1]):
-            names = A.identify() * 2 if same else A.identify(B)
+            first, second = of_one_kind((A, B))
+            names = A.identify() * 2 if same else first.identify(second)
 
         def divide(tile: Array, rows: slice, columns: slice) -> None:
             if safe is None:
                 tile *= left[rows, None]  # one by one: their product may overflow
                 tile *= right[None, columns]
-                np.clip(tile, -1, 1, out=tile)
+            np.clip(tile, -1, 1, out=tile)
             if names is not None:
                 zero = (a[rows, None] == 0) & (b[None, columns] == 0)
                 tile[zero & (names[0][rows, None] == names[1][None, columns])] = 1
@@ -302,6 +345,7 @@ class Schoenberg(Lift):
     kernel: Kernel
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "rate", parameters.positive("Schoenberg", "rate", self.rate))
 
     def proof(self) -> Proof:
@@ -309,7 +353,13 @@ class Schoenberg(Lift):
         premise = Proof.of(inner, self.kernel.proof())
         return Proof.of(self.term(), premise)
 
+    def rooted(self, exponent: float) -> Kernel:
+        return Schoenberg(self.rate * exponent, self.kernel)
+
     def tiles(self, A: Batch, B: Batch) -> Tiles:
+        bell = bell_of(self.kernel, self.rate)
+        if bell is not None:
+            return bell.tiles(A, B)
         # Quarters of squares: the sum of two finite numbers may overflow.
         a, b = self.kernel.diag(A) / 4, self.kernel.diag(B) / 4
 

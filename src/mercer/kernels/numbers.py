@@ -131,6 +131,7 @@ class MinOverMax(OnNumbers):
     """
 
     word = "min_over_max"
+    fades = True
 
     @property
     def domain(self) -> Domain:
@@ -141,7 +142,7 @@ class MinOverMax(OnNumbers):
 
 
 class OnNaturals(OnNumbers):
-    """A kernel on the whole numbers from 1. They are exact in int64, up to 2^53."""
+    """A kernel on the whole numbers from 1. They are exact in int64, below 2^53."""
 
     @property
     def domain(self) -> Domain:
@@ -253,6 +254,9 @@ class ProductPower(OnNumbers):
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", base_from_one("ProductPower", self.base))
 
+    def rooted(self, exponent: float) -> Kernel:
+        return ProductPower(self.base**exponent)
+
     @property
     def domain(self) -> Domain:
         return REALS
@@ -291,6 +295,9 @@ class SumPower(OnNumbers):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", parameters.positive("SumPower", "base", self.base))
+
+    def rooted(self, exponent: float) -> Kernel:
+        return SumPower(self.base**exponent)
 
     @property
     def domain(self) -> Domain:

@@ -27,10 +27,13 @@ def number(owner: str, name: str, value: Any) -> float:
         raise InvalidParameter(
             f"{owner} needs a number for {name}, got {value!r}. Pass a plain number."
         )
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:  # a whole number beyond every float
+        result = math.inf
     if not math.isfinite(result):
         raise NotAKernel(f"{owner} needs a finite {name}, got {result}.")
-    return result
+    return result + 0.0  # -0.0 is 0.0: equal values have one text
 
 
 def positive(owner: str, name: str, value: Any) -> float:
@@ -61,7 +64,27 @@ def whole(owner: str, name: str, value: Any, least: int = 1) -> int:
             f"{owner} needs a whole number {name} >= {least}, got {value!r}. Round it: between "
             "whole numbers it is not positive definite in general."
         )
+    if value > 2**53:
+        raise InvalidParameter(
+            f"{owner} needs {name} up to 2 ** 53, where whole numbers are exact. Lower it."
+        )
     return int(value)
+
+
+def reals(values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Numbers as an array of float64; a TypeError or ValueError if they are none."""
+    array = np.asarray(values)
+    # NumPy would read texts, and cut complex numbers down to their real part.
+    if array.dtype.kind not in "biufO":
+        raise TypeError(f"{array.dtype} values are not real numbers")
+    return array.astype(np.float64)
+
+
+def stretched(lengths: Lengths, factor: float) -> Lengths:
+    """All lengths times a factor."""
+    if isinstance(lengths, tuple):
+        return tuple(length * factor for length in lengths)
+    return lengths * factor
 
 
 def lengths(owner: str, name: str, value: Any) -> Lengths:
@@ -86,7 +109,12 @@ def lengths(owner: str, name: str, value: Any) -> Lengths:
 
 def psd_matrix(owner: str, name: str, value: Any) -> Matrix:
     """A symmetric positive semidefinite matrix, as a tuple of rows."""
-    array = np.asarray(value, dtype=float)
+    try:
+        array = reals(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(
+            f"{owner} needs a matrix of numbers for {name} ({error})."
+        ) from error
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
         raise InvalidParameter(f"{owner} needs a square matrix for {name}, got {array.shape}.")
     if not np.isfinite(array).all():

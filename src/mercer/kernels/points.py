@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from mercer.domains import Batch, DenseBatch, Domain, SparseBatch, Vectors, same_width
@@ -47,6 +48,11 @@ def dense_of(batch: Batch) -> Array:
     return values
 
 
+def wide_of(batch: Batch) -> NDArray[np.float64]:
+    """The coordinates of vectors as an array in double precision."""
+    return dense_of(batch).astype(np.float64, copy=False)
+
+
 def common_type(A: Batch, B: Batch) -> np.dtype[Any]:
     """float32 if both batches are, else float64."""
     return np.result_type(points_of(A).dtype, points_of(B).dtype)
@@ -57,6 +63,13 @@ def float_type(batch: Batch) -> np.dtype[Any]:
     vectors = isinstance(batch, DenseBatch | SparseBatch)
     single = vectors and points_of(batch).dtype == np.float32
     return np.dtype(np.float32 if single else np.float64)
+
+
+def both_of(A: Batch, B: Batch) -> tuple[Points, Points]:
+    """The coordinates of two batches in their common type, before anything is rounded."""
+    dtype = common_type(A, B)
+    X = points_of(A).astype(dtype, copy=False)
+    return X, (X if A is B else points_of(B).astype(dtype, copy=False))
 
 
 def check_vectors(kernel: Kernel, A: Batch, B: Batch) -> int:
@@ -220,7 +233,7 @@ class Coordinatewise(Kernel):
         return np.ones(len(A), points_of(A).dtype)
 
     def gaps(self, A: Batch, B: Batch) -> Array:
-        """All differences x_c - y_c, of shape (rows, columns, features)."""
+        """All differences x_c - y_c, of shape (rows, columns, features), in float64."""
         check_vectors(self, A, B)
-        differences: Array = dense_of(A)[:, None, :] - dense_of(B)[None, :, :]
+        differences: Array = wide_of(A)[:, None, :] - wide_of(B)[None, :, :]
         return differences

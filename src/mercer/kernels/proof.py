@@ -28,7 +28,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from mercer.errors import InvalidInput, InvalidProof, NoTextForm
 from mercer.kernels.rules import FACTS, RULES, Condition, Rule, is_whole
@@ -55,6 +55,8 @@ class Proof:
         premises: The proofs that the theorem needs, in the order of the claim's children.
         property: What is claimed of it: "pd", or "cnd" (conditionally negative definite).
     """
+
+    table: ClassVar[Mapping[str, Rule]] = RULES
 
     rule: str
     claim: Term
@@ -83,7 +85,7 @@ class Proof:
     def conditions(self) -> tuple[Condition, ...]:
         """The side conditions of this step, with the actual numbers."""
         flaw = self._flaw()
-        found = [Condition(flaw, holds=False)] if flaw else RULES[self.rule].verify(self)
+        found = [Condition(flaw, holds=False)] if flaw else self.table[self.rule].verify(self)
         return tuple(found)
 
     @cached_property
@@ -95,7 +97,7 @@ class Proof:
         for step in reversed(list(self.walk())[1:]):
             _ = step.facts
         sound = all(condition.holds for condition in self.conditions)
-        return RULES[self.rule].facts(self) if sound else frozenset()
+        return self.table[self.rule].facts(self) if sound else frozenset()
 
     @builtins.property
     def is_assumed(self) -> bool:
@@ -127,14 +129,14 @@ class Proof:
             if failed:
                 wrong = step._flaw() or f"it is not true that {failed}"
                 raise InvalidProof(
-                    f"step {path} does not follow: {step.claim} is not shown to be "
+                    f"step {path} does not follow: {step.shown()} is not shown to be "
                     f"{_words(step)} by {step.rule!r}, for {wrong}.\n{_plain(_reason(step))}\n"
                     "Change the parameter, or prove the step by another rule."
                 )
 
     def _flaw(self) -> str:
         """What is wrong with the form of this step, before any number is looked at."""
-        rule, claim = RULES.get(self.rule), self.claim
+        rule, claim = self.table.get(self.rule), self.claim
         if rule is None:
             return f"no rule has the name {self.rule!r}"
         if claim.flaw:
@@ -144,13 +146,25 @@ class Proof:
         if self.property != rule.property:
             return f"{self.rule} proves {rule.property!r}, not {self.property!r}"
         said = tuple((premise.claim, premise.property) for premise in self.premises)
-        if said in rule.needs(claim):
+        if said in self.expected():
             return ""
         wanted, found = (
             ", ".join(f"{term} is {PROPERTIES.get(kind, kind)}" for term, kind in these)
-            for these in (rule.needs(claim)[0], said)
+            for these in (self.expected()[0], said)
         )
         return f"the premises are ({wanted or 'none'}), not ({found or 'none'})"
+
+    def expected(self) -> tuple[tuple[tuple[Term, str], ...], ...]:
+        """What the premises may say: alternatives, a claim and a property for each."""
+        return self.table[self.rule].needs(self.claim)
+
+    def shown(self) -> str:
+        """The claim in words."""
+        return str(self.claim)
+
+    def formula(self) -> str:
+        """The claim for LaTeX's math mode."""
+        return self.claim.latex()
 
     # Forms of a proof
 
@@ -158,7 +172,7 @@ class Proof:
         return "\n".join(self._lines("1", 0, set()))
 
     def _lines(self, path: str, indent: int, said: set[str]) -> list[str]:
-        lines = [f"{' ' * indent}{path}. {self.claim} is {_words(self)}"]
+        lines = [f"{' ' * indent}{path}. {self.shown()} is {_words(self)}"]
         inner, reason = " " * (indent + 3), _plain(_reason(self))
         # A theorem is quoted once. A tree may be deep: its text then gets longer lines, not
         # narrower ones.
@@ -183,7 +197,7 @@ class Proof:
     def _items(self, path: str, depth: int) -> list[str]:
         lines = [
             rf"\item[{path}.] The function",
-            rf"\begin{{align*}} k(x, y) &= {self.claim.latex()} \end{{align*}}",
+            rf"\begin{{align*}} k(x, y) &= {self.formula()} \end{{align*}}",
             rf"is {_words(self)}, by \emph{{{escape(self.rule)}}}: {_typeset(_reason(self))}",
         ]
         texts = (c.text if c.holds else f"FAILS: {c.text}" for c in self.conditions)
@@ -231,9 +245,9 @@ def _words(step: Proof) -> str:
 
 def _reason(step: Proof) -> str:
     """The theorem and the sentence that applies it, with mathematics between dollar signs."""
-    rule = RULES.get(step.rule)
+    rule = step.table.get(step.rule)
     if rule is None:
-        return f"The rules are: {', '.join(RULES)}."
+        return f"The rules are: {', '.join(step.table)}."
     return f"{rule.theorem} {rule.cases.get(step.claim.head, '')}".strip()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,19 @@ from mercer.domains import (
     Batch,
     DenseBatch,
     Domain,
+    Positions,
     RecordBatch,
     Records,
     SparseBatch,
-    Vectors,
+    recoded,
+    same_columns,
+    same_names,
 )
 from mercer.errors import InvalidInput, InvalidParameter, NotSmooth
-from mercer.kernels.algebra import named
+from mercer.kernels.algebra import Power, named
 from mercer.kernels.base import Kernel
 from mercer.kernels.lifts import Lift
+from mercer.kernels.parameters import reals
 from mercer.loops import Applied, Tiles
 from mercer.types import Array
 
@@ -49,12 +54,13 @@ class Weighted(Lift):
     kernel: Kernel
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _require_function("weighted", self.function)
 
     def _weights(self, A: Batch) -> Array:
         given = [self.function(point) for point in A.raw()]
         try:
-            weights = np.array(given, dtype=float)
+            weights = reals(given)
         except (TypeError, ValueError) as error:
             raise InvalidInput(
                 f"{self} needs one number a point from its function ({error})."
@@ -69,6 +75,7 @@ class Weighted(Lift):
         return weights
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
+        same_columns(A, B)
         a = self._weights(A)
         b = a if A is B else self._weights(B)
 
@@ -78,12 +85,13 @@ class Weighted(Lift):
         return Applied(self.kernel.tiles(A, B), weigh)
 
     def diag(self, A: Batch) -> Array:
-        own: Array = self.kernel.diag(A) * self._weights(A) ** 2
-        return own
+        own, weights = self.kernel.diag(A), self._weights(A)
+        with np.errstate(over="ignore"):  # in the type of the tiles, it may
+            return (own * (weights * weights)).astype(own.dtype)
 
     def feature_map(self, A: Batch) -> Array:
-        inner: Array = self.kernel.feature_map(A) * self._weights(A)[:, None]
-        return inner
+        inner = self.kernel.feature_map(A)
+        return (inner * self._weights(A)[:, None]).astype(inner.dtype)
 
 
 @dataclass(frozen=True)
@@ -110,16 +118,21 @@ class Pullback(Lift):
     kernel: Kernel
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _require_function("map", self.function)
 
     @property
     def domain(self) -> Domain:
         return Anything()
 
+    def rooted(self, exponent: float) -> Kernel:
+        return Pullback(self.function, Power(exponent, self.kernel))
+
     def _image(self, A: Batch) -> Batch:
         return self.kernel.domain.encode([self.function(point) for point in A.raw()])
 
     def _images(self, A: Batch, B: Batch) -> tuple[Batch, Batch]:
+        same_columns(A, B)
         image = self._image(A)
         return image, (image if A is B else self._image(B))
 
@@ -141,13 +154,14 @@ class Pullback(Lift):
 
 @dataclass(frozen=True)
 class Column(Lift):
-    r"""A kernel of a part of the point: named columns of a record, or places of a vector.
+    r"""A kernel of a part of the point: columns of a record, by name or by position, or places
+    of a vector.
 
     Why it is a kernel (pullback): it is $k(\pi(x), \pi(y))$ where $\pi$ keeps the part.
     Sums of such kernels on different parts are direct sums, products are tensor products.
 
     Args:
-        columns: Names of columns of a table, or positions in a vector.
+        columns: Names of columns of a table, or positions in a vector or a table, from 0.
         kernel: The kernel that reads them.
 
     Example:
@@ -164,9 +178,10 @@ class Column(Lift):
     kernel: Kernel
 
     def __post_init__(self) -> None:
-        columns = (
-            (self.columns,) if isinstance(self.columns, (str, int)) else tuple(self.columns)
-        )
+        super().__post_init__()
+        one = isinstance(self.columns, str) or not isinstance(self.columns, Iterable)
+        given = (self.columns,) if one else self.columns
+        columns = tuple(map(_place, given))
         if not columns:
             raise InvalidParameter(f'{self.kernel}.on() needs a column: .on("age").')
         kinds = {isinstance(column, str) for column in columns}
@@ -181,11 +196,18 @@ class Column(Lift):
             raise InvalidParameter(f"Positions count from 0: {columns}.")
         object.__setattr__(self, "columns", columns)
 
+    def rooted(self, exponent: float) -> Kernel:
+        return Column(self.columns, Power(exponent, self.kernel))
+
+    def bell(self, rate: float) -> Kernel | None:
+        inner = self.kernel.bell(rate)
+        return None if inner is None else Column(self.columns, inner)
+
     @property
     def domain(self) -> Domain:
         if isinstance(self.columns[0], str):
             return Records(self.columns)
-        return Vectors()
+        return Positions()
 
     def _part(self, A: Batch) -> Batch:
         if isinstance(A, RecordBatch):
@@ -197,13 +219,28 @@ class Column(Lift):
                 f"{self} reads column {max(places)}, but the points have {A.width} columns, "
                 "counted from 0."
             )
+        part: Batch
         if isinstance(A, SparseBatch):
-            return self.kernel.domain.encode(SparseBatch(A.matrix[:, places]))
-        return self.kernel.domain.encode(DenseBatch(np.ascontiguousarray(A.values[:, places])))
+            part = SparseBatch(A.matrix[:, places], self._names(A))
+        else:
+            part = DenseBatch(np.ascontiguousarray(A.values[:, places]), self._names(A))
+        return recoded(part, self.kernel.domain)
 
     def _parts(self, A: Batch, B: Batch) -> tuple[Batch, Batch]:
         part = self._part(A)
-        return part, (part if A is B else self._part(B))
+        if A is B:
+            return part, part
+        other = self._part(B)
+        same_names(self._names(A), self._names(B))
+        return part, other
+
+    def _names(self, A: Batch) -> tuple[str, ...] | None:
+        """What the columns that are read are called, if they have names."""
+        if isinstance(A, RecordBatch):
+            found = tuple(map(A.resolve, self.columns))
+            return tuple(map(str, found)) if all(isinstance(n, str) for n in found) else None
+        assert isinstance(A, (DenseBatch, SparseBatch))  # noqa: S101 - as above
+        return A.columns and tuple(A.columns[int(column)] for column in self.columns)
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
         return self.kernel.tiles(*self._parts(A, B))
@@ -230,6 +267,14 @@ class Column(Lift):
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
         return named("kernel", self.kernel.parameter_block(*self._parts(A, B)))
+
+
+def _place(column: Any) -> Any:
+    """A name or a position as a plain value, whose repr can be pasted."""
+    if isinstance(column, str):
+        return str(column)
+    whole = isinstance(column, Integral) and not isinstance(column, bool)
+    return int(column) if whole else column
 
 
 def _require_function(owner: str, function: Any) -> None:

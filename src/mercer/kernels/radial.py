@@ -2,9 +2,10 @@ r"""Kernels of a distance, $p(|x - y|^2)$, with one length, one a feature, or a 
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,8 +15,9 @@ from scipy import sparse
 from mercer.domains import Batch, Domain, SparseBatch, Vectors
 from mercer.errors import InvalidInput, InvalidParameter, NotAKernel, NotSmooth
 from mercer.kernels import parameters
+from mercer.kernels.base import Kernel
 from mercer.kernels.bessel import matern
-from mercer.kernels.parameters import Lengths, Matrix
+from mercer.kernels.parameters import Lengths, Matrix, stretched
 from mercer.kernels.points import (
     FLOAT32_LENGTHS,
     TOLERANCE,
@@ -41,6 +43,11 @@ from mercer.loops import (
     profiles,
 )
 from mercer.types import Array
+
+LARGEST_SHAPE = 2.0**500
+"""The alpha from which on a rational quadratic is the Gaussian to the last digit, wherever that
+is not 0: alpha log(1 + u / alpha) = u - u^2 / 2 alpha + ...
+"""
 
 
 class Radial(Coordinatewise):
@@ -132,8 +139,10 @@ class Radial(Coordinatewise):
             return pairs(profile)
 
         def apply(tile: Array, rows: slice, columns: slice) -> None:  # noqa: ARG001
-            tile *= tile.dtype.type(scale**-2)
-            tile[...] = self.profile(tile)
+            # Beyond the range is far away all the same: the profile says what that means.
+            with np.errstate(over="ignore", under="ignore"):
+                tile *= tile.dtype.type(scale**-2)
+                tile[...] = self.profile(tile)
 
         return Applied(pairs(Profile()), apply)
 
@@ -165,6 +174,9 @@ class Radial(Coordinatewise):
         if isinstance(self.scale, tuple) or self.metric is not None or X.dtype != Y.dtype:
             return None
         norms, scale = (squares(X), squares(Y)), self.scale
+        tiny, huge = FLOAT32_LENGTHS
+        if X.dtype == np.float32 and not tiny < scale < huge:
+            return None
         if not product_is_safe(norms, X.shape[1], self.steepest / scale**2, X.dtype):
             return None
         U, V = meeting(X, Y)
@@ -216,6 +228,9 @@ class Gaussian(Radial):
     scale: Lengths = 1.0
     metric: Matrix | None = None
 
+    def rooted(self, exponent: float) -> Kernel:
+        return replace(self, scale=stretched(self.scale, exponent**-0.5))
+
     def compiled(self, scale: float) -> Profile:
         return Profile(profiles.GAUSSIAN, 0.5 / scale**2)
 
@@ -252,6 +267,9 @@ class Exponential(Radial):
 
     scale: Lengths = 1.0
     metric: Matrix | None = None
+
+    def rooted(self, exponent: float) -> Kernel:
+        return replace(self, scale=stretched(self.scale, 1 / exponent))
 
     def compiled(self, scale: float) -> Profile:
         return Profile(profiles.EXPONENTIAL, 1 / scale)
@@ -292,6 +310,7 @@ class Matern(Radial):
     """
 
     word = "matern"
+    fades = True
 
     nu: float = 1.5
     scale: Lengths = 1.0
@@ -300,6 +319,12 @@ class Matern(Radial):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "nu", parameters.positive("Matern", "nu", self.nu))
+
+    def rooted(self, exponent: float) -> Kernel | None:
+        # Only nu = 1/2 is closed under roots.
+        if self.nu != 0.5:
+            return None
+        return replace(self, scale=stretched(self.scale, 1 / exponent))
 
     @property
     def steepest(self) -> float:  # type: ignore[override]
@@ -356,18 +381,48 @@ class RationalQuadratic(Radial):
         alpha = parameters.positive("RationalQuadratic", "alpha", self.alpha)
         object.__setattr__(self, "alpha", alpha)
 
+    def rooted(self, exponent: float) -> Kernel:
+        scale = stretched(self.scale, exponent**-0.5)
+        return replace(self, scale=scale, alpha=self.alpha * exponent)
+
     def profile(self, squared: Array) -> Array:
-        value: Array = np.exp(-self.alpha * np.log1p(squared / (2 * self.alpha)))
+        value: Array = np.exp(-self._exponent(squared))
         return value
 
     def slope(self, squared: Array) -> Array:
-        value: Array = -0.5 * np.exp(-(self.alpha + 1) * np.log1p(squared / (2 * self.alpha)))
+        # One power more, by a division: alpha + 1 would lose the digits of a small alpha.
+        value: Array = -0.5 * np.exp(-self._exponent(squared)) / (1 + self._share(squared))
         return value
+
+    def _share(self, squared: Array) -> Array:
+        """The numbers r^2 / 2 alpha, at most the largest one."""
+        with np.errstate(over="ignore", under="ignore"):
+            share = 0.5 * squared / squared.dtype.type(self.alpha)
+        top = np.finfo(share.dtype).max
+        return np.where(np.isnan(share), share, np.minimum(share, top))
+
+    def _exponent(self, squared: Array) -> Array:
+        """The numbers alpha log(1 + r^2 / 2 alpha)."""
+        low, high = FLOAT32_LENGTHS
+        if squared.dtype == np.float32 and not low < self.alpha < high:
+            return self._exponent(squared.astype(np.float64))
+        far = squared[np.isinf(squared)]
+        # A tail this heavy is not over where the squared distance leaves the range.
+        if far.size and self.alpha * math.log(np.finfo(far.dtype).max) < 50:
+            raise InvalidInput(
+                f"{self} overflows: squared distances are not finite, and its tail is heavy."
+                "\nRescale the data."
+            )
+        if self.alpha > LARGEST_SHAPE:  # the limit, a Gaussian: r^2 / 2 alpha would vanish
+            return 0.5 * squared
+        exponent: Array = self.alpha * np.log1p(self._share(squared))
+        return np.where(np.isinf(squared), np.inf, exponent)
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
         moved = self._reduced(self.gaps(A, B))
-        u = np.einsum("ijc,ijc->ij", moved, moved) / (2 * self.alpha)
-        slope = (1 + u) ** -self.alpha * self.alpha * (u / (1 + u) - np.log1p(u))
+        squared = np.einsum("ijc,ijc->ij", moved, moved)
+        u = self._share(squared)
+        slope = self.profile(squared) * self.alpha * (u / (1 + u) - np.log1p(u))
         return super().parameter_block(A, B) | {"alpha": slope}
 
 

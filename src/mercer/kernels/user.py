@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from mercer.domains import Anything, Batch, DenseBatch, Domain
+from mercer.domains import Anything, Batch, DenseBatch, Domain, SparseBatch, same_columns
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.kernels.base import Kernel
+from mercer.kernels.parameters import reals
 from mercer.kernels.terms import Term
 from mercer.loops import DOT, Blocks, Pairwise, Profile, Tiles
 from mercer.types import Array
@@ -27,7 +29,8 @@ class FeatureKernel(Kernel):
 
     Args:
         function: The map $\Phi$: one point to a vector, always of the same width; or, if
-            vectorized, a list of points to a matrix.
+            vectorized, a list of points to a matrix. A sparse row comes as an array, all of
+            them at once as the sparse matrix.
         vectorized: Whether the function maps all points at once.
         points: The domain of the points; by default anything, handed to the function as it is.
 
@@ -62,7 +65,7 @@ class FeatureKernel(Kernel):
             else [self.function(point) for point in A.raw()]
         )
         try:
-            features = np.asarray(rows, dtype=float)
+            features = reals(_spread(rows))
         except (TypeError, ValueError) as error:
             raise InvalidInput(
                 f"The feature map of {self} must give each point a vector of numbers, always "
@@ -81,6 +84,7 @@ class FeatureKernel(Kernel):
         return np.ascontiguousarray(features)
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
+        same_columns(A, B)
         left = self.feature_map(A)
         right = left if A is B else self.feature_map(B)
         if left.shape[1] != right.shape[1]:
@@ -96,12 +100,19 @@ class FeatureKernel(Kernel):
 
 
 def _together(batch: Batch) -> Any:
-    """All points in one: a matrix where they are rows, else a list."""
+    """All points in one: a matrix where they are rows, sparse if they are, else a list."""
     if isinstance(batch, DenseBatch):
         return batch.values
+    if isinstance(batch, SparseBatch):
+        return batch.matrix
     points = batch.raw()
     rows = all(isinstance(point, np.ndarray) for point in points)
     return np.array(points) if rows else list(points)
+
+
+def _spread(values: Any) -> Any:
+    """What a function gave, as an array if it is a sparse matrix."""
+    return values.toarray() if sp.issparse(values) else values
 
 
 def _squares(features: Array) -> Array:
@@ -150,6 +161,8 @@ class FunctionKernel(Kernel):
         return Term(self.word, (("function", self.function),))
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
+        same_columns(A, B)
+
         def block(rows: slice, columns: slice) -> Array:
             return self._block(A[rows], B[columns], rows.start, columns.start)
 
@@ -159,7 +172,7 @@ class FunctionKernel(Kernel):
         if not self.vectorized:
             return self._one_each(self._numbers([self.function(x, x) for x in A.raw()]), A)
         single = (_together(A[i : i + 1]) for i in range(len(A)))
-        own = self._numbers([self.function(x, x) for x in single]).reshape(-1)
+        own = self._numbers([_spread(self.function(x, x)) for x in single]).reshape(-1)
         return self._one_each(own, A)
 
     def _one_each(self, values: Array, A: Batch) -> Array:
@@ -172,7 +185,7 @@ class FunctionKernel(Kernel):
 
     def _numbers(self, values: Any) -> Array:
         try:
-            return np.asarray(values, dtype=float)
+            return reals(_spread(values))
         except (TypeError, ValueError) as error:
             raise InvalidInput(
                 f"The function of {self} must return numbers ({error}).\nLook at what it "

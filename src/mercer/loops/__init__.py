@@ -27,6 +27,7 @@ from mercer.loops.tiles import (
     pieces,
     symmetric,
 )
+from mercer.loops.vector import roundings
 
 __all__ = [
     "CHI2",
@@ -52,6 +53,7 @@ __all__ = [
     "pieces",
     "product_is_safe",
     "profiles",
+    "roundings",
     "run",
     "symmetric",
 ]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numba
+
+from mercer.loops.kept import Kept
 
 # Products and sums may be contracted to one rounding. Nothing may be reordered, and NaN and
 # infinity keep their meaning: `fastmath=True` would let the compiler assume they never occur.
@@ -25,10 +28,9 @@ def compiled(flags: frozenset[str] = CONTRACT) -> Callable[[Callable[..., Any]],
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        options = {"nogil": True, "fastmath": set(flags)}
-        try:
-            return numba.njit(cache=True, **options)(function)
-        except RuntimeError:
-            return numba.njit(**options)(function)
+        loop = numba.njit(nogil=True, fastmath=set(flags))(function)
+        with suppress(RuntimeError):
+            loop._cache = Kept(function)
+        return loop
 
     return decorate

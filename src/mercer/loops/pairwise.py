@@ -15,6 +15,8 @@ from mercer.loops.tiles import ROWS as TILE_ROWS
 from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
 from mercer.loops.vector import (
     ROWS,
+    roundings,
+    run_length,
     tile_chi2,
     tile_dot,
     tile_manhattan,
@@ -47,7 +49,7 @@ class Profile:
 @compiled()
 def _fill(
     X: Any, Y: Any, operation: Any, profile: Any, p: Any, q: Any, whole: Any, a: Any, b: Any,
-    shifted: Any, same: Any, own: Any, width: Any, wide_: Any,
+    shifted: Any, same: Any, own: Any, width: Any, run: Any, wide_: Any,
     i: Any, j: Any, k: Any, m: Any, out: Any, stride: Any,
 ) -> None:  # fmt: skip
     """Fill rows i:j and columns k:m of the matrix, into flat `out`."""
@@ -62,15 +64,15 @@ def _fill(
                 y = (column // wide_) * width * wide_
                 s = column - c
                 if operation == 0:
-                    tile_dot(X, x, Y, y, sums, s, group, width)
+                    tile_dot(X, x, Y, y, sums, s, group, width, run)
                 elif operation == 1:
-                    tile_squared(X, x, Y, y, sums, s, group, width)
+                    tile_squared(X, x, Y, y, sums, s, group, width, run)
                 elif operation == 2:
-                    tile_manhattan(X, x, Y, y, sums, s, group, width)
+                    tile_manhattan(X, x, Y, y, sums, s, group, width, run)
                 elif operation == 3:
-                    tile_minimum(X, x, Y, y, sums, s, group, width)
+                    tile_minimum(X, x, Y, y, sums, s, group, width, run)
                 else:
-                    tile_chi2(X, x, Y, y, sums, s, group, width)
+                    tile_chi2(X, x, Y, y, sums, s, group, width, run)
             for row in range(r, min(r + ROWS, j)):
                 start = (row - r) * group
                 part = sums[start : start + stop - c]
@@ -114,6 +116,8 @@ class Pairwise(Tiles):
         self.dtype = X.dtype
         self.shape = len(X), len(Y)
         self._wide = wide(self.dtype)
+        if product:
+            norms = exact_norms(X, Y, norms)
         self._X = pack(X, ROWS, -2.0 if product else 1.0)
         self._Y = pack(Y, self._wide)
         self._missing: NDArray[np.bool_] | None = None
@@ -123,6 +127,7 @@ class Pairwise(Tiles):
             DOT if product else operation,
             *finishing(self.dtype, len(X), profile, norms, own, product=product),
             X.shape[1],
+            run_length(X.shape[1]),
             self._wide,
         )
 
@@ -184,17 +189,54 @@ def _pack(points: Any, size: Any, factor: Any, packed: Any) -> None:
                 panel[c * size + rest] = 0
 
 
+def exact_norms(
+    X: Array, Y: Array, norms: tuple[Array, Array] | None
+) -> tuple[Array, Array] | None:
+    """Squared norms for the product form. Those of float32 points are there in float64; those
+    of float64 points are added up anew, or their roundings would be as many as the features.
+    """
+    if X.dtype != np.float64:
+        return norms
+
+    def rows(points: Array) -> Array:
+        starts = np.arange(len(points) + 1) * points.shape[1]
+        return squared_norms(np.ascontiguousarray(points).reshape(-1), starts)
+
+    own = rows(X)
+    return own, own if Y is X else rows(Y)
+
+
+def squared_norms(data: Array, starts: NDArray[np.int64]) -> Array:
+    """The squared norms of rows of numbers, each right to two units."""
+    sums = np.empty(len(starts) - 1)
+    _squared_norms(data, starts, sums)
+    return sums
+
+
+@compiled(frozenset())
+def _squared_norms(data: Any, starts: Any, sums: Any) -> None:
+    """Add up squares, and what is lost in each sum (Knuth). Nothing may be contracted here."""
+    for row in range(len(sums)):
+        total = lost = 0.0
+        for t in range(starts[row], starts[row + 1]):
+            square = data[t] * data[t]
+            more = total + square
+            part = more - total
+            lost += (total - (more - part)) + (square - part)
+            total = more
+        sums[row] = total + lost
+
+
 def product_is_safe(
     squares: tuple[Array, Array], width: int, slope: float, dtype: np.dtype[Any]
 ) -> bool:
     r"""Whether |x|^2 + |y|^2 - 2 x'y is exact enough for a profile of this slope.
 
-    A dot product of `width` terms is off by at most $d\,u\,|x||y|$, and by more than
-    $6\sqrt d\,u\,|x||y|$ only with probability below $2e^{-18}$ (Higham and Mary 2019); the
-    norms and the two sums add at most $3u(|x|^2+|y|^2)$, and $2|x||y| \le |x|^2+|y|^2$.
-    Rounding centred points to the type adds at most $4u(|x|^2+|y|^2)$. A profile whose slope
-    in the squared distance is at most `slope` turns this into an error of its value, which
-    must stay below 2^-40 (float64) or 2^-15 (float32).
+    Each term of a dot product goes through at most `roundings(width)` roundings, so it is off
+    by so many $u\,|x||y|$, and $2|x||y| \le |x|^2+|y|^2$. The norms and the two sums add at
+    most $5u(|x|^2+|y|^2)$, rounding centred points to the type at most $2u(|x|^2+|y|^2)$. A
+    profile whose slope in the squared distance is at most `slope` turns this into an error of
+    its value, which must stay below 2^-40 (float64) or 2^-15 (float32).
 
     Args:
         squares: The squared norms of the rows and of the columns.
@@ -204,5 +246,5 @@ def product_is_safe(
     """
     unit = float(np.finfo(dtype).eps) / 2
     largest = float(squares[0].max(initial=0)) + float(squares[1].max(initial=0))
-    error = slope * largest * unit * (min(width, 6 * width**0.5) + 7)
+    error = slope * largest * unit * (roundings(width) + 7)
     return bool(error <= (2.0**-40 if dtype == np.float64 else 2.0**-15))

@@ -70,7 +70,12 @@ def _backward(
 
 
 def multiply(
-    tiles: Tiles, V: Array, *, is_symmetric: bool, threads: int | None = None
+    tiles: Tiles,
+    V: Array,
+    *,
+    is_symmetric: bool,
+    threads: int | None = None,
+    scratch: int | None = None,
 ) -> NDArray[np.float64]:
     """The product K @ V in float64, where K is given by its tiles.
 
@@ -79,11 +84,13 @@ def multiply(
         V: Right-hand sides, a column each.
         is_symmetric: K is symmetric: fill each pair once and use it twice.
         threads: How many threads; by default as many as are available.
+        scratch: Bytes that the groups may take, if fewer than `SCRATCH`.
     """
     rows, columns = tiles.shape
-    right = np.ascontiguousarray(V.T, dtype=tiles.dtype)
+    right, powers = _fitted(V, tiles.dtype)
     zero = tiles.dtype.type(0)
-    twice = is_symmetric and GROUPS * rows * len(right) * 8 <= SCRATCH
+    allowed = SCRATCH if scratch is None else min(scratch, SCRATCH)
+    twice = is_symmetric and GROUPS * rows * len(right) * 8 <= allowed
     strips = list(pieces(rows, ROWS))
     groups = min(GROUPS, len(strips)) if twice else 1
     sums = np.zeros((groups, len(right), rows))
@@ -111,7 +118,22 @@ def multiply(
     else:
         tasks = [(0, [strip]) for strip in strips]
     run(work, tasks, tiles.crew(rows * columns, threads), Workspace)
-    total: NDArray[np.float64] = sums[0].copy()
+    total: NDArray[np.float64] = sums[0]
     for part in sums[1:]:
         total += part
+    # A copy, or the result would keep the memory of all groups.
+    total = total.copy() if groups > 1 else total
+    if powers is not None:
+        total = np.ldexp(total, powers, out=total)
     return total.T
+
+
+def _fitted(V: Array, dtype: np.dtype[Any]) -> tuple[Array, Array | None]:
+    """Right-hand sides, a row each, in the type of the tiles; and the powers of two that they
+    were divided by, because float32 has no numbers as large, or as small, as float64.
+    """
+    if dtype in {np.dtype(np.float64), V.dtype}:
+        return np.ascontiguousarray(V.T, dtype=dtype), None
+    wide = np.asarray(V.T, np.float64)
+    _, powers = np.frexp(np.abs(wide).max(axis=1, initial=0.0))
+    return np.ldexp(wide, -powers[:, None]).astype(dtype), powers[:, None]

@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from mercer.loops.compiled import compiled
-from mercer.loops.pairwise import Profile, finishing
+from mercer.loops.pairwise import Profile, finishing, squared_norms
 from mercer.loops.profiles import finish, shift
 from mercer.loops.threads import available, run
 from mercer.loops.tiles import SMALL, Slice, Tiles, Workspace, flatten, pieces
-from mercer.loops.vector import row_dot, sparse_wide
+from mercer.loops.vector import row_dot, run_length, sparse_wide
 from mercer.types import Array
 
 
@@ -38,7 +38,7 @@ def _clear(indptr: Any, indices: Any, first: Any, count: Any, wide: Any, panel: 
 def _fill(
     indptr: Any, indices: Any, data: Any, other_ptr: Any, other_at: Any, other: Any,
     profile: Any, p: Any, q: Any, whole: Any, a: Any, b: Any, shifted: Any, same: Any, own: Any,
-    wide: Any, panel: Any, i: Any, j: Any, k: Any, m: Any, out: Any, stride: Any,
+    wide: Any, run: Any, panel: Any, i: Any, j: Any, k: Any, m: Any, out: Any, stride: Any,
 ) -> None:  # fmt: skip
     """Fill rows i:j and columns k:m of the matrix, into flat `out`."""
     sums = np.empty(wide, data.dtype)
@@ -47,7 +47,7 @@ def _fill(
         stop = min(c + wide, m)
         _spread(other_ptr, other_at, other, c, stop - c, wide, panel)
         for row in range(i, j):
-            row_dot(indices, data, indptr[row], indptr[row + 1], panel, 0, sums, 0)
+            row_dot(indices, data, indptr[row], indptr[row + 1], panel, 0, sums, 0, run)
             part = sums[: stop - c]
             norms = b[c:stop]
             if shifted:
@@ -81,18 +81,29 @@ class SparsePairwise(Tiles):
         self.dtype = X.dtype
         self.shape = X.shape[0], Y.shape[0]
         self._wide = sparse_wide(self.dtype)
-        self._panel_size = X.shape[1] * self._wide
+        self._panel_size = int(X.shape[1]) * self._wide
+        if product and self.dtype == np.float64:
+            norms = _norms(X), _norms(Y)
         self._arguments = (
             *_parts(X),
             *_parts(Y),
             *finishing(self.dtype, X.shape[0], profile, norms, own, product=product),
             self._wide,
+            run_length(X.shape[1]),
         )
 
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         flat, stride = flatten(out)
         panel = work.zeros(self._panel_size, self.dtype)
         _fill(*self._arguments, panel, *rows, *columns, flat, stride)
+
+    def scratch(self, entries: int) -> int:
+        return self._panel_size * self.dtype.itemsize
+
+
+def _norms(matrix: sparse.csr_array) -> Array:
+    """Squared norms in which few roundings meet: see `product_is_safe`."""
+    return squared_norms(matrix.data, matrix.indptr.astype(np.int64, copy=False))
 
 
 def _parts(matrix: sparse.csr_array) -> tuple[Any, Any, Any]:

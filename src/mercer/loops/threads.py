@@ -76,16 +76,18 @@ def run(
             failures.append(failure)
 
     helpers = [threading.Thread(target=drain, daemon=True) for _ in range(threads - 1)]
-    for helper in helpers:
-        helper.start()
     try:
+        for helper in helpers:
+            helper.start()
         drain()
         for helper in helpers:
             helper.join()
     except BaseException as interrupt:
         failures.append(interrupt)
+        # One that is only about to start will see the failure, and do nothing.
         for helper in helpers:
-            helper.join()
+            if helper.is_alive():
+                helper.join()
         raise
     if failures:
         raise failures[0]

@@ -78,7 +78,11 @@ class Tiles(ABC):
         """Threads to fill so many entries."""
         if self.serial or entries < SMALL:
             return 1
-        return available() if threads is None else threads
+        return min(available() if threads is None else threads, -(-entries // SMALL))
+
+    def scratch(self, entries: int) -> int:
+        """Bytes that a thread takes to fill a tile of so many entries, besides the tile."""
+        return 0
 
     @abstractmethod
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
@@ -196,7 +200,11 @@ class Stored(Tiles):
 
     @contextmanager
     def part(self, rows: Slice, columns: Slice, work: Workspace) -> Iterator[tuple[Array, int]]:
-        yield flatten(self._matrix[slice(*rows), slice(*columns)])
+        if self._matrix.flags.c_contiguous:
+            yield flatten(self._matrix[slice(*rows), slice(*columns)])
+        else:  # a transposed matrix is turned tile by tile, instead of copied
+            with super().part(rows, columns, work) as found:
+                yield found
 
 
 class Blocks(Tiles):
@@ -216,6 +224,9 @@ class Blocks(Tiles):
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         out[...] = self._block(slice(*rows), slice(*columns))
 
+    def scratch(self, entries: int) -> int:
+        return 8 * entries  # what the function returns
+
 
 class Applied(Tiles):
     """A function applied in place to each tile of other tiles.
@@ -230,6 +241,10 @@ class Applied(Tiles):
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         self._inner.fill(rows, columns, out, work)
         self._function(out, slice(*rows), slice(*columns))
+
+    def scratch(self, entries: int) -> int:
+        # NumPy's functions of a tile take another, after the inner ones are done.
+        return max(self._inner.scratch(entries), entries * self.dtype.itemsize)
 
 
 class Combined(Tiles):
@@ -252,3 +267,9 @@ class Combined(Tiles):
             with work.tile(out.shape, self._left.dtype) as first:
                 self._left.fill(rows, columns, first, work)
                 self._operation(first, second, out=out)
+
+    def scratch(self, entries: int) -> int:
+        left, right = self._left, self._right
+        first = 0 if left.dtype == self.dtype else entries * left.dtype.itemsize
+        rest = max(right.scratch(entries), first + left.scratch(entries))
+        return entries * right.dtype.itemsize + rest

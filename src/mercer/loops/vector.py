@@ -11,21 +11,25 @@ arrays cannot say this, so the few instructions are written out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, config
+from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic, overload
 
 from mercer.loops.compiled import CONTRACT
 
-_FEATURES = llvm.get_host_cpu_features()
-_AVX512 = bool(_FEATURES.get("avx512f"))
-_BYTES = 64 if _AVX512 else 32 if _FEATURES.get("avx") else 16
+# What Numba compiles for, which may be less than this processor can: machine code on disk is
+# told apart by it, so two machines that share the code share the layout of its points.
+_NAMED = config.CPU_FEATURES
+_FEATURES = set((get_host_cpu_features() if _NAMED is None else _NAMED).split(","))
+_AVX512 = "+avx512f" in _FEATURES
+_BYTES = 64 if _AVX512 else 32 if "+avx" in _FEATURES else 16
 _VECTORS = 3
 
 ROWS = 8 if _AVX512 or _BYTES == 16 else 4
@@ -35,6 +39,25 @@ ROWS = 8 if _AVX512 or _BYTES == 16 else 4
 def wide(dtype: np.dtype[Any]) -> int:
     """Columns of a register tile."""
     return _VECTORS * _BYTES // dtype.itemsize
+
+
+RUN = 32
+"""Terms that are added up one by one, at least, before their sum is added to the others."""
+
+
+def run_length(width: int) -> int:
+    """How many terms of a sum are added up one by one."""
+    return max(RUN, math.isqrt(width))
+
+
+def roundings(width: int) -> int:
+    """The roundings that a term of a sum of so many goes through, at most.
+
+    One for the product, then those of its run, then those of the sums of runs. A sum in one
+    run has `width` of them, and where the terms are alike all may go the same way.
+    """
+    run = run_length(width)
+    return min(width, run) + max(-(-width // run), 1) - 1
 
 
 def _float_bits(width: int) -> tuple[ir.Type, ir.Type]:
@@ -165,6 +188,31 @@ class _Registers:
     def multiply(self, a: Any, b: Any) -> Any:
         return self.builder.fmul(a, b, flags=self.flags)
 
+    def sum(self, add: Any, terms: tuple[Any, Any, Any], base: Any, places: Any) -> None:
+        """Set the vectors at these places: `add(k, totals)` adds the k-th terms to registers.
+
+        `terms` are the first k, the one after the last, and how many make a run. The sums of
+        the runs are added up in memory.
+        """
+        builder, (first, stop, run) = self.builder, terms
+        one = ir.Constant(first.type, 1)
+        totals = [cgutils.alloca_once(builder, self.kind) for _ in places]
+        # One run at least: a sum of no terms is zero.
+        some = builder.icmp_signed(">", stop, first)
+        past = builder.select(some, stop, builder.add(first, one))
+        with cgutils.for_range_slice(builder, first, past, run, first.type) as (start, _):
+            for total in totals:
+                builder.store(self.zero, total)
+            end = builder.add(start, run)
+            end = builder.select(builder.icmp_signed("<", end, stop), end, stop)
+            with cgutils.for_range_slice(builder, start, end, one, first.type) as (k, _):
+                add(k, totals)
+            fresh = builder.icmp_signed("==", start, first)
+            for total, place in zip(totals, places, strict=True):
+                value = builder.load(total)
+                both = self.add(self.load(base, place), value)
+                self.store(builder.select(fresh, value, both), base, place)
+
     def dot(self, total: Any, x: Any, y: Any) -> Any:
         return self.add(total, self.multiply(x, y))
 
@@ -193,15 +241,16 @@ class _Registers:
 
 
 def _register_tile(operation: str) -> Any:
-    """An intrinsic `(X, x, Y, y, S, s, stride, width)` that sets, for flat packed arrays,
+    """An intrinsic `(X, x, Y, y, S, s, stride, width, run)` that sets, for flat packed arrays,
 
     `S[s + r*stride + c] = sum_k operation(X[x + k*ROWS + r], Y[y + k*wide + c])`.
     """
 
     @intrinsic
     def tile(
-        _context: Any, X: Any, x: Any, Y: Any, y: Any, S: Any, s: Any, stride: Any, width: Any
-    ) -> Any:
+        _context: Any, X: Any, x: Any, Y: Any, y: Any, S: Any, s: Any, stride: Any, width: Any,
+        run: Any,
+    ) -> Any:  # fmt: skip
         def build(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             registers = _Registers(builder, X.dtype)
             index = ir.IntType(64)
@@ -213,34 +262,32 @@ def _register_tile(operation: str) -> Any:
                 for i in (0, 2, 4)
             )
             lanes = registers.lanes
-            sums = [
-                [cgutils.alloca_once(builder, registers.kind) for _ in range(_VECTORS)]
-                for _ in range(ROWS)
+            step = getattr(registers, operation)
+            places = [
+                builder.add(builder.mul(args[6], index(r)), index(v * lanes))
+                for r in range(ROWS)
+                for v in range(_VECTORS)
             ]
-            for total in (total for row in sums for total in row):
-                builder.store(registers.zero, total)
-            with cgutils.for_range(builder, args[7]) as loop:
-                row_at = builder.mul(loop.index, index(ROWS))
-                column_at = builder.mul(loop.index, index(_VECTORS * lanes))
+
+            def add(k: Any, totals: Sequence[Any]) -> None:
+                row_at = builder.mul(k, index(ROWS))
+                column_at = builder.mul(k, index(_VECTORS * lanes))
                 columns = [
                     registers.load(right, builder.add(column_at, index(v * lanes)))
                     for v in range(_VECTORS)
                 ]
-                for r, row in enumerate(sums):
+                for r in range(ROWS):
                     scalar = builder.load(builder.gep(left, [builder.add(row_at, index(r))]))
                     spread = registers.spread(scalar)
+                    row = totals[r * _VECTORS : (r + 1) * _VECTORS]
                     for total, column in zip(row, columns, strict=True):
-                        step = getattr(registers, operation)
                         builder.store(step(builder.load(total), spread, column), total)
-            for r, row in enumerate(sums):
-                start = builder.mul(args[6], index(r))
-                for v, total in enumerate(row):
-                    at = builder.add(start, index(v * lanes))
-                    registers.store(builder.load(total), out, at)
+
+            registers.sum(add, (index(0), args[7], args[8]), out, places)
             return context.get_dummy_value()
 
         whole = types.int64
-        return types.void(X, whole, Y, whole, S, whole, whole, whole), build
+        return types.void(X, whole, Y, whole, S, whole, whole, whole, whole), build
 
     return tile
 
@@ -308,6 +355,7 @@ def row_dot(
     y: Any,
     S: Any,
     s: Any,
+    run: Any,
 ) -> Any:
     """One sparse row against eight vectors of packed columns:
 
@@ -323,22 +371,21 @@ def row_dot(
         )
         right, out = builder.gep(right, [args[5]]), builder.gep(out, [args[7]])
         lanes = registers.lanes
-        sums = [cgutils.alloca_once(builder, registers.kind) for _ in range(SPARSE_VECTORS)]
-        for total in sums:
-            builder.store(registers.zero, total)
-        with cgutils.for_range_slice(builder, args[2], args[3], index(1), index) as (k, _):
+
+        def add(k: Any, totals: Sequence[Any]) -> None:
             column = builder.load(builder.gep(which, [k]))
             at = builder.mul(builder.sext(column, index), index(SPARSE_VECTORS * lanes))
             spread = registers.spread(builder.load(builder.gep(values, [k])))
-            for v, total in enumerate(sums):
+            for v, total in enumerate(totals):
                 y = registers.load(right, builder.add(at, index(v * lanes)))
                 builder.store(registers.dot(builder.load(total), spread, y), total)
-        for v, total in enumerate(sums):
-            registers.store(builder.load(total), out, index(v * lanes))
+
+        places = [index(v * lanes) for v in range(SPARSE_VECTORS)]
+        registers.sum(add, (args[2], args[3], args[8]), out, places)
         return context.get_dummy_value()
 
     whole = types.int64
-    return types.void(indices, data, whole, whole, Y, whole, S, whole), build
+    return types.void(indices, data, whole, whole, Y, whole, S, whole, whole), build
 
 
 SPARSE_VECTORS = 8

@@ -7,8 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.errors import InvalidInput, MissingExtra
+from mercer.domains import Categories, DenseBatch, SparseBatch, Vectors
+from mercer.errors import InvalidInput, InvalidParameter, MissingExtra
 from mercer.functions import distance_to_set, gap
+from mercer.functions.batches import coordinates
 from mercer.kernels import Kernel, kernel
 from mercer.types import Array, Indices
 
@@ -51,7 +53,7 @@ class GramDisplay:
         matrix = k(X)
         if labels is None:
             return cls(matrix, title=str(k)).plot(ax)
-        names, codes = np.unique(np.asarray(labels), return_inverse=True)
+        names, codes = _grouped(labels)
         if len(codes) != len(matrix):
             raise InvalidInput(
                 f"{len(matrix)} points need {len(matrix)} labels, got {len(codes)}."
@@ -108,11 +110,11 @@ class SetDistanceDisplay:
             ax: Axes to draw on; by default new ones.
             size: Points of the grid along each axis.
         """
-        points = np.atleast_2d(np.asarray(S, dtype=float))
+        k = kernel(k)
+        points = _coordinates(k, S)
         if points.shape[1] > 2:
             raise InvalidInput(f"A picture has one or two coordinates, got {points.shape[1]}.")
-        k = kernel(k)
-        line = np.linspace(low, high, size)
+        line = _line(low, high, size)
         axes = (line,) * points.shape[1]
         grid = np.stack([g.ravel() for g in np.meshgrid(*axes)], axis=1)
         return cls(axes, distance_to_set(k, grid, points), points, str(k)).plot(ax)
@@ -163,8 +165,10 @@ class DiscriminationDisplay:
             ax: Axes to draw on; by default new ones.
         """
         k = kernel(k)
-        first, second = (np.asarray(S, dtype=float) for S in (S1, S2))
-        line = np.linspace(low, high, 201)
+        first, second = (_coordinates(k, S) for S in (S1, S2))
+        if first.shape[1] != 2:
+            raise InvalidInput(f"The plane has two coordinates, got {first.shape[1]}.")
+        line = _line(low, high, 201)
         grid = np.stack([g.ravel() for g in np.meshgrid(line, line)], axis=1)
         difference = gap(k, grid, first, second)
         return cls((line, line), difference, first, second, str(k)).plot(ax)
@@ -177,12 +181,48 @@ class DiscriminationDisplay:
         )
         shape = len(self.axes[1]), len(self.axes[0])
         border = self.difference.reshape(shape)
-        self.ax_.contour(*self.axes, border, levels=[0], colors="black", linewidths=1.2)
+        if border.min() < 0 < border.max():  # else one set is nearer everywhere
+            self.ax_.contour(*self.axes, border, levels=[0], colors="black", linewidths=1.2)
         self.ax_.plot(*self.first.T, "o", color="#0072b2", markeredgecolor="white", label="S1")
         self.ax_.plot(*self.second.T, "s", color="#d55e00", markeredgecolor="white", label="S2")
         self.ax_.legend(loc="lower right", framealpha=0.9)
         self.ax_.set_title(self.title, fontsize=9)
         return self
+
+
+def _coordinates(k: Kernel, S: Any) -> Array:
+    """The points of a set, as the kernel reads them, in coordinates."""
+    batch = k.domain.encode(S)
+    if not isinstance(batch, DenseBatch | SparseBatch):
+        batch = Vectors().encode(S)  # or an error: sets and labels have no coordinates
+    return coordinates(batch)
+
+
+def _line(low: float, high: float, size: int) -> Array:
+    """The grid along one axis."""
+    if not (np.isfinite([low, high]).all() and low < high and size >= 2):
+        raise InvalidParameter(
+            f"a picture goes from low to a higher number, on 2 points or more: got low={low}, "
+            f"high={high}, size={size}."
+        )
+    return np.linspace(low, high, size)
+
+
+def _grouped(labels: Any) -> tuple[list[Any], Indices]:
+    """The names of the groups in order, and which of them each label is."""
+    given = np.asarray(labels)
+    if given.ndim != 1:
+        raise InvalidInput(
+            f"labels are a list, one a point, and their shape is {given.shape}.\nPass "
+            "list(labels), or one column of the table."
+        )
+    try:
+        found, codes = np.unique(given, return_inverse=True)
+        return list(found), codes
+    except TypeError:  # labels of several kinds, such as a missing one, have no order
+        batch = Categories().encode(given)
+        used, codes = np.unique(batch.codes, return_inverse=True)
+        return [batch.levels[code] for code in used], codes
 
 
 def _contours(

@@ -58,7 +58,12 @@ class Case:
         """What each value in these rows and columns may be off by."""
         # Numbers below the smallest normal one have lost digits, whatever the method.
         floor = float(np.finfo(self.matrix.dtype).tiny)
-        return self.error * np.outer(self.size[rows], self.size[columns]) + floor
+        # So a norm below its root is known to be below it, and no more than that is known.
+        short = np.where(self.size > floor**0.5, 0.0, floor**0.5)
+        left, right = self.size[rows], self.size[columns]
+        unknown = np.outer(short[rows], right) + np.outer(left + short[rows], short[columns])
+        allowed: NDArray[np.float64] = self.error * np.outer(left, right) + unknown + floor
+        return allowed
 
     def compare(
         self, found: Any, rows: Indices, columns: Indices, wanted: Any, meaning: str,

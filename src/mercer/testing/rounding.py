@@ -29,6 +29,7 @@ from mercer.kernels import (
     Sum,
     Weighted,
 )
+from mercer.loops import roundings
 
 PROMISED = {np.dtype(np.float64): 2.0**-40, np.dtype(np.float32): 2.0**-15}
 """The error of a leaf: what `mercer.loops.product_is_safe` lets through."""
@@ -41,9 +42,8 @@ def rounding(kernel: Kernel, A: Batch, dtype: np.dtype[Any]) -> float:  # noqa: 
 
 
 def _of_leaf(A: Batch, dtype: np.dtype[Any]) -> float:
-    # A sum over d coordinates is off by min(d, 6 sqrt(d)) units (Higham and Mary 2019).
-    width = float(A.width if isinstance(A, DenseBatch | SparseBatch) else 1)
-    units: float = min(width, 6 * width**0.5) + 3
+    # A sum over d coordinates is off by so many units, and what becomes of it by a few.
+    units = roundings(A.width if isinstance(A, DenseBatch | SparseBatch) else 1) + 3
     return max(PROMISED[dtype], float(np.finfo(dtype).eps) * units)
 
 

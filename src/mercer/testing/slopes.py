@@ -31,6 +31,9 @@ HUGE = float(np.finfo(np.float32).max) ** 0.5
 COORDINATES = 6
 """Coordinates, or entries of a parameter, in which slopes are checked."""
 
+CLUSTER = 1024.0
+"""How much farther than their neighbours the points must reach to be called clusters."""
+
 MISSED = 2.0**-20
 """The part of a step that may be lost in rounding the moved point."""
 
@@ -49,8 +52,7 @@ def _gradient(case: Case) -> None:
     few = _double(few)
     X = few.matrix.toarray() if isinstance(few, SparseBatch) else few.values
     Y = DenseBatch(X)
-    # A power of two: most steps then lead to a number that is there.
-    spread = 2.0 ** np.floor(np.log2(float(np.ptp(X)) or float(np.abs(X).max()) or 1.0))
+    spread = _spread(X)
     for c in np.unique(np.linspace(0, X.shape[1] - 1, COORDINATES).astype(int)):
 
         def moved(step: float, c: int = int(c)) -> Values:
@@ -63,6 +65,16 @@ def _gradient(case: Case) -> None:
 
         meaning = f"k.gradient(X, Y) in coordinate {c} is not the slope of k(X, Y)."
         _slope(case, at, found[:, :, c].astype(float) * spread, moved, meaning)
+
+
+def _spread(X: Values) -> float:
+    """The unit of the steps in x: how far the points reach, or less where they are clusters."""
+    reach = float(np.ptp(X)) or float(np.abs(X).max()) or 1.0
+    # From one cluster to the next a kernel may look flat at every step, and is not inside.
+    apart = np.abs(X[:, None] - X[None, :]).max(axis=-1)
+    near = float(np.median(np.where(apart > 0, apart, np.inf).min(axis=1)))
+    # A power of two: most steps then lead to a number that is there.
+    return float(2.0 ** np.floor(np.log2(min(reach, CLUSTER * near))))
 
 
 def _parameter_gradient(case: Case) -> None:
