@@ -72,6 +72,7 @@ from mercer.kernels import (
     series,
 )
 from mercer.plan import Plan
+from mercer.proofs import FormulaKernel, Refutation, Verdict, prove, repair
 
 __all__ = [
     "GCD",
@@ -86,6 +87,7 @@ __all__ = [
     "Explicit",
     "Exponential",
     "FeatureKernel",
+    "FormulaKernel",
     "Function",
     "FunctionKernel",
     "GCDOverLCM",
@@ -114,6 +116,7 @@ __all__ = [
     "Proof",
     "Pullback",
     "RationalQuadratic",
+    "Refutation",
     "Scaled",
     "Schoenberg",
     "Series",
@@ -122,6 +125,7 @@ __all__ = [
     "Sum",
     "SumPower",
     "Tanimoto",
+    "Verdict",
     "Weighted",
     "Wendland",
     "White",
@@ -142,6 +146,8 @@ __all__ = [
     "mmd",
     "operator",
     "preimage",
+    "prove",
+    "repair",
     "sample",
     "section",
     "series",

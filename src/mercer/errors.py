@@ -59,3 +59,7 @@ class BudgetExceeded(MercerError, MemoryError, ValueError):
 
 class MissingExtra(MercerError, ImportError):
     """An optional dependency is needed and is not installed."""
+
+
+class InvalidFormula(MercerError, ValueError):
+    """A formula cannot be read, or means nothing on its domain."""

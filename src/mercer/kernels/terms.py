@@ -72,6 +72,8 @@ FIELDS: Mapping[str, tuple[tuple[str, object], ...]] = MappingProxyType(
         "on": (("columns", REQUIRED),),
         "schoenberg": (("rate", REQUIRED),),
         "squared_distance": (),
+        # read from a text by mercer.proofs
+        "formula": (("text", REQUIRED), ("domain", "reals"), ("given", "")),
         # the user's own
         "feature_kernel": (("function", REQUIRED),),
         "from_function": (("function", REQUIRED),),
@@ -290,6 +292,7 @@ _FORMULAS: Mapping[str, str] = MappingProxyType(
         "squared_distance": r"@kxx + @kyy - 2 \cdot @K",
         "feature_kernel": r"\left\langle @f\left(@x\right), @f\left(@y\right) \right\rangle",
         "from_function": r"@f\left(@x, @y\right)",
+        "formula": "@text",
     }
 )
 
