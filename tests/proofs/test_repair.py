@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import hypothesis.extra.numpy as hnp
@@ -11,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.errors import InvalidInput, InvalidParameter, InvalidType, NotConverged
-from mercer.proofs import repair as room
 from mercer.proofs.matrices import UNIT, judge
 from mercer.proofs.repair import repair
 
+ROOM = sys.modules["mercer.proofs.repair"]  # in the package the name is that of the function
 HOWS = ("clip", "flip", "shift", "nearest")
 PAIR = np.array([[1.0, 2.0], [2.0, 1.0]])
 
@@ -75,7 +76,7 @@ def test_what_comes_out_is_symmetric_and_positive_semidefinite(K, how):
 def largest_of_dual(K):
     live = np.diag(K) > 0
     A = K[np.ix_(live, live)]
-    return np.abs(room._keeping(A).values).max(initial=0.0) if live.any() else 0.0
+    return np.abs(ROOM._keeping(A).values).max(initial=0.0) if live.any() else 0.0
 
 
 @given(matrices, st.sampled_from(HOWS))
@@ -268,17 +269,17 @@ def test_bad_rows_are_named(rows, same, words):
 
 
 def test_a_diagonal_that_is_not_reached_is_an_error(monkeypatch):
-    monkeypatch.setattr(room, "MOST_STEPS", 1)
+    monkeypatch.setattr(ROOM, "MOST_STEPS", 1)
     with pytest.raises(NotConverged, match="Rescale"):
         repair(np.array([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]]), "nearest")
 
 
 def test_a_step_that_does_not_help_is_replaced_by_a_projection():
-    here = room._Dual.at(PAIR, np.zeros(2))
+    here = ROOM._Dual.at(PAIR, np.zeros(2))
     stuck = SimpleNamespace(
         A=PAIR, y=here.y, gradient=here.gradient, objective=here.objective,
         newton=lambda: 1e6 * here.gradient,
     )  # fmt: skip
-    there = room._downhill(stuck)
+    there = ROOM._downhill(stuck)
     np.testing.assert_array_equal(there.y, -here.gradient)
     assert there.objective < here.objective

@@ -54,14 +54,25 @@ class Proof:
         claim: The function that the step speaks of.
         premises: The proofs that the theorem needs, in the order of the claim's children.
         property: What is claimed of it: "pd", or "cnd" (conditionally negative definite).
+
+    A subclass has theorems of its own about the terms with one head:
+    `class FormulaProof(Proof, about="formula")`.
     """
 
     table: ClassVar[Mapping[str, Rule]] = RULES
+
+    # Data say what they are about: `from_dict` asks the class that has theorems about it.
+    _classes: ClassVar[dict[str, type[Proof]]] = {}
 
     rule: str
     claim: Term
     premises: tuple[Proof, ...] = ()
     property: str = "pd"
+
+    def __init_subclass__(cls, about: str = "", **named: Any) -> None:
+        super().__init_subclass__(**named)
+        if about:
+            Proof._classes[about] = cls
 
     @classmethod
     def of(cls, claim: Term, *premises: Proof) -> Proof:
@@ -229,10 +240,13 @@ class Proof:
             InvalidInput: The data are not of that form.
             NoTextForm: The proof holds user code, of which only the name was kept.
         """
-        rule, kind = _entry(data, "rule", str), _entry(data, "property", str)
-        claim = _term_from_dict(_entry(data, "claim", dict))
-        premises = tuple(map(cls.from_dict, _entry(data, "premises", list)))
-        return cls(rule, claim, premises, kind)
+        try:
+            return _proof_from_dict(data)
+        except RecursionError:
+            raise InvalidInput(
+                "this proof is too deep to be read: a proof has a few hundred steps within "
+                "each other at most.\nPass what Proof.to_dict() returned."
+            ) from None
 
 
 # ---------------------------------------------------------------------------------- words
@@ -281,6 +295,13 @@ def _formal(words: str) -> str:
 
 
 # ----------------------------------------------------------------------------------- data
+
+
+def _proof_from_dict(data: Mapping[str, Any]) -> Proof:
+    rule, kind = _entry(data, "rule", str), _entry(data, "property", str)
+    claim = _term_from_dict(_entry(data, "claim", dict))
+    premises = tuple(map(_proof_from_dict, _entry(data, "premises", list)))
+    return Proof._classes.get(claim.head, Proof)(rule, claim, premises, kind)
 
 
 def _term_to_dict(term: Term) -> dict[str, Any]:

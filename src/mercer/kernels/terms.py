@@ -73,7 +73,7 @@ FIELDS: Mapping[str, tuple[tuple[str, object], ...]] = MappingProxyType(
         "schoenberg": (("rate", REQUIRED),),
         "squared_distance": (),
         # read from a text by mercer.proofs
-        "formula": (("text", REQUIRED), ("domain", "reals"), ("given", "")),
+        "formula": (("text", REQUIRED), ("domain", "reals"), ("given", ""), ("values", ())),
         # the user's own
         "feature_kernel": (("function", REQUIRED),),
         "from_function": (("function", REQUIRED),),
@@ -292,7 +292,6 @@ _FORMULAS: Mapping[str, str] = MappingProxyType(
         "squared_distance": r"@kxx + @kyy - 2 \cdot @K",
         "feature_kernel": r"\left\langle @f\left(@x\right), @f\left(@y\right) \right\rangle",
         "from_function": r"@f\left(@x, @y\right)",
-        "formula": "@text",
     }
 )
 
@@ -365,6 +364,16 @@ def _on(term: Term, x: str, y: str) -> str:
     names = escape(", ".join(map(str, columns if isinstance(columns, tuple) else (columns,))))
     points = (rf"{{{point}}}_{{\text{{{names}}}}}" for point in (x, y))
     return _formula(term.children[0], *points)
+
+
+def _read(term: Term, x: str, y: str) -> str:
+    """A formula that a later stage reads: its text, and where x and y are other points."""
+    words = rf"\text{{{escape(str(term['text']))}}}"
+    values = term["values"] if isinstance(term["values"], tuple) else ()
+    pairs = [pair for pair in values if isinstance(pair, tuple) and len(pair) == 2]
+    said = [rf"\text{{{escape(str(name))}}} = {number(value)}" for name, value in pairs]
+    said += [f"{name} = {point}" for name, point in (("x", x), ("y", y)) if name != point]
+    return words if not said else rf"\left[{words}\right]_{{{', '.join(said)}}}"
 
 
 def _gap(term: Term, x: str, y: str) -> str:
@@ -468,5 +477,5 @@ def _powers(coefficients: object, base: str) -> str:
 # The formulas that a line with marks cannot hold.
 _WRITERS: Mapping[str, Callable[[Term, str, str], str]] = MappingProxyType(
     {"linear": _linear, "polynomial": _polynomial, "matern": _matern, "wendland": _wendland}
-    | {"series": _series, "map": _map, "on": _on}
+    | {"series": _series, "map": _map, "on": _on, "formula": _read}
 )

@@ -45,6 +45,9 @@ LEAVES = MappingProxyType(
 )  # fmt: skip
 """Every kernel with a name of its own."""
 
+LATER: dict[str, Callable[..., Kernel]] = {}
+"""Named kernels of later stages, which this one cannot import: they enter their names here."""
+
 LONGEST = 20_000
 """Characters of text that are read."""
 
@@ -57,7 +60,8 @@ def kernel(text: str | Kernel) -> Kernel:
 
     Args:
         text: Names with their parameters, `+`, `*`, `**`, numbers, `exp(k)`, `normalized(k)`,
-            `series(k, (1.0, 0.5))`, `schoenberg(k, 0.5)` and `k.on("age")`.
+            `series(k, (1.0, 0.5))`, `schoenberg(k, 0.5)`, `k.on("age")`, and
+            `formula("min(x, y)", "positive")`, which is proved when it is read.
 
     Raises:
         NoTextForm: The text does not describe a kernel; the message points at the place.
@@ -182,15 +186,16 @@ class _Reader:
     def leaf(
         self, node: ast.AST, name: str, args: list[ast.expr], keywords: list[ast.keyword]
     ) -> Kernel:
-        if name not in LEAVES:
-            close = get_close_matches(name, LEAVES, n=1)
-            hint = f"; did you mean {close[0]}?" if close else f". Known: {', '.join(LEAVES)}"
+        leaves: dict[str, Callable[..., Kernel]] = {**LEAVES, **LATER}
+        if name not in leaves:
+            close = get_close_matches(name, leaves, n=1)
+            hint = f"; did you mean {close[0]}?" if close else f". Known: {', '.join(leaves)}"
             raise self.wrong(node, f"no kernel is called {name!r}{hint}")
         positional = [self.value(argument) for argument in args]
         if any(keyword.arg is None for keyword in keywords):
             raise self.wrong(node, "parameters are written out, name=value")
         named = {str(keyword.arg): self.value(keyword.value) for keyword in keywords}
-        return self.apply(node, lambda: LEAVES[name](*positional, **named))
+        return self.apply(node, lambda: leaves[name](*positional, **named))
 
     def value(self, node: ast.expr) -> Any:
         match node:

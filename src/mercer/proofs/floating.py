@@ -94,6 +94,12 @@ def arc(head: str, value: Any) -> Any:
     return np.arccos(value) if head == "acos" else np.arcsin(value)
 
 
+def folded_angle(value: Any) -> Any:
+    """The angle in [0, pi] with the same cosine: the distance to the next multiple of 2 pi."""
+    turns = np.rint(value / (2 * np.pi))
+    return np.minimum(np.absolute(value - 2 * np.pi * turns), np.pi)
+
+
 def divisors(head: str, values: list[Any]) -> Any:
     """Common divisors and multiples of whole numbers; of others they are undefined."""
     total = values[0]

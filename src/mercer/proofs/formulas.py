@@ -2,12 +2,11 @@ r"""A proved formula as a kernel: it evaluates in tiles, composes, and carries i
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -19,37 +18,31 @@ from mercer.domains import (
     Batch,
     DenseBatch,
     Domain,
-    SetBatch,
+    Numbers,
     Sets,
     SparseBatch,
     Vectors,
-    align,
-    interval,
-    same_width,
 )
-from mercer.errors import InvalidInput, InvalidParameter, NotAKernel, NoTextForm
+from mercer.errors import InvalidParameter, InvalidProof, NotAKernel
 from mercer.kernels.base import Kernel
-from mercer.kernels.parameters import number
+from mercer.kernels.parameters import number, psd_matrix
 from mercer.kernels.proof import Proof
 from mercer.kernels.terms import Term
+from mercer.kernels.text import LATER
 from mercer.loops import Blocks, Tiles
-from mercer.proofs.numeric import evaluate
+from mercer.proofs.evaluation import Evaluation
 from mercer.proofs.reading import Formula, read
 from mercer.proofs.search import Search
+from mercer.proofs.spaces import Space
+from mercer.proofs.steps import SPECIAL, FormulaProof, holds, used
 from mercer.proofs.theorems import claim
 from mercer.types import Array
 
 SECONDS = 10.0
 """How long a proof is searched for when a kernel is built from a text."""
 
-UNIT = 2.0**-20
-"""How far the length of a vector on a sphere may be from one."""
-
-
-@lru_cache(maxsize=512)
-def proved(text: str, domain: str, given: str, seconds: float = SECONDS) -> Proof | None:
-    """A proof of a formula, searched for once."""
-    return Search(read(text, domain, given), time.monotonic() + seconds).prove()
+Value: TypeAlias = float | tuple[tuple[float, ...], ...]
+"""A number, or the rows of a matrix."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +57,17 @@ class FormulaKernel(Kernel):
         where: The name of its domain: reals, positive, nonnegative, naturals, interval(a, b),
             vectors, vectors(d), sphere(d), circle or sets.
         given: What is assumed of its parameters, such as "s > 0".
-        values: A number for each parameter: a dict, or pairs.
+        values: A number for each parameter, or the rows of a matrix: a dict, or pairs.
 
     Example:
         >>> import mercer as mc
         >>> k = mc.FormulaKernel("min(x, y) / max(x, y)", "positive")
         >>> k.pair(2.0, 8.0)
         0.25
-        >>> (k + mc.Min()).pair(2.0, 8.0)
-        2.25
+        >>> print(k + mc.Min())
+        formula('min(x, y)/max(x, y)', 'positive') + min
+        >>> mc.FormulaKernel("exp(-s*abs(x - y)), s > 0", values={"s": 2}).pair(1.0, 0.0)
+        0.1353352832366127
     """
 
     word = "formula"
@@ -80,21 +75,56 @@ class FormulaKernel(Kernel):
     expression: str
     where: str = "reals"
     given: str = ""
-    values: tuple[tuple[str, float], ...] = ()
+    values: tuple[tuple[str, Value], ...] = ()
 
     def __post_init__(self) -> None:
         formula = read(self.expression, self.where, self.given)
-        object.__setattr__(self, "expression", str(formula.tree))
-        object.__setattr__(self, "where", str(formula.space))
-        object.__setattr__(self, "given", str(formula.given))
-        pairs = self.values.items() if isinstance(self.values, Mapping) else self.values
-        object.__setattr__(self, "values", _checked(formula, dict(pairs)))
-        if proved(self.expression, self.where, self.given) is None:
-            raise NotAKernel(
-                f"{self.expression} is not proved to be positive definite on {formula.space.in_words}."
-                "\nmercer.prove says what is known; mercer.from_function takes a function on "
-                "your word."
+        self._become(_found(formula), formula, self.values)
+
+    @classmethod
+    def from_proof(cls, proof: Proof, values: Any = ()) -> FormulaKernel:
+        """The kernel of a proof that is there already: it is checked, not searched for again.
+
+        Args:
+            proof: A proof about a formula.
+            values: A number for each of its parameters, or the rows of a matrix.
+
+        Raises:
+            InvalidProof: It does not hold, or is about something else.
+        """
+        if not isinstance(proof, FormulaProof) or proof.property != "pd":
+            raise InvalidProof(
+                "only a proof that a formula is positive definite makes a kernel of it.\nPass "
+                "the proof of a verdict of mercer.prove."
             )
+        proof.check()
+        general = proof.premises[0] if proof.rule == SPECIAL else proof
+        text, where, given = (general.claim[name] for name in ("text", "domain", "given"))
+        made = object.__new__(cls)
+        made._become(general, read(text, where, given), values or proof.claim["values"])
+        return made
+
+    def _become(self, proof: Proof, formula: Formula, values: Any) -> None:
+        """Take on what was read: the parameters in one spelling, and the proof."""
+        own = {
+            "expression": str(formula.tree),
+            "where": str(formula.space),
+            "given": str(formula.given),
+            "values": _checked(formula, values),
+            "_proof": proof,
+        }
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    def replace(self, **changes: Any) -> Self:
+        """The same kernel with other values, or another formula."""
+        same = all(changes.get(name, getattr(self, name)) == getattr(self, name)
+                   for name in ("expression", "where", "given"))  # fmt: skip
+        if not same or not changes.keys() <= self.parameters().keys():
+            return super().replace(**changes)
+        made = object.__new__(type(self))
+        made._become(self._general, self.formula, changes.get("values", self.values))
+        return made
 
     @property
     def formula(self) -> Formula:
@@ -103,90 +133,71 @@ class FormulaKernel(Kernel):
 
     @property
     def domain(self) -> Domain:
-        space = self.formula.space
-        match space.kind:
-            case "interval":
-                assert space.low is not None  # noqa: S101 - an interval has two ends
-                assert space.high is not None  # noqa: S101 - the same
-                return interval(float(space.low), float(space.high))
-            case "vectors" | "sphere":
-                return Vectors(max_width=space.dimension)
-            case "sets":
-                return Sets()
-        numbers = {"positive": POSITIVE, "nonnegative": NONNEGATIVE, "naturals": NATURALS}
-        return numbers.get(space.kind, REALS)
+        return _domain(self.formula.space)
 
     def tiles(self, A: Batch, B: Batch) -> Tiles:
-        X, Y = self._points(A, B)
-
-        def block(rows: slice, columns: slice) -> Array:
-            x, y = _array(X[rows]), _array(Y[columns])
-            return self._defined(
-                evaluate(self.formula.tree, x[:, None], y[None], self._given())
-            )
-
-        return Blocks((len(A), len(B)), np.dtype(np.float64), block)
+        ready = Evaluation(self.formula, dict(self.values), A, B)
+        return Blocks((len(A), len(B)), _type(A, B), ready.block)
 
     def diag(self, A: Batch) -> Array:
-        points = _array(self._points(A, A)[0])
-        return self._defined(evaluate(self.formula.tree, points, points, self._given()))
+        values = Evaluation(self.formula, dict(self.values), A, A).diagonal()
+        return values.astype(_type(A, A), copy=False)
 
     def term(self) -> Term:
-        parts = (("text", self.expression), ("domain", self.where), ("given", self.given))
-        return Term(self.word, parts)
+        return Term(self.word, (*_parts(self.formula), ("values", self.values)))
 
     def proof(self) -> Proof:
-        found = proved(self.expression, self.where, self.given)
-        assert found is not None  # noqa: S101 - or the kernel would not have been built
-        return found if found.claim == self.term() else _about(found, self.formula)
+        general: Proof = self._general
+        return FormulaProof(SPECIAL, self.term(), (general,)) if self.values else general
 
-    def text(self) -> str:
-        raise NoTextForm(
-            f"{self} is proved anew when it is built, and a text alone proves nothing.\nPickle "
-            "it, or call mercer.FormulaKernel with the same formula."
+    @property
+    def _general(self) -> Proof:
+        """The proof for all values of the parameters; found again after an old pickle."""
+        found = vars(self).get("_proof")
+        return found if isinstance(found, Proof) else _found(self.formula)
+
+
+LATER[FormulaKernel.word] = FormulaKernel
+
+
+def _parts(formula: Formula) -> tuple[tuple[str, str], ...]:
+    return (
+        ("text", str(formula.tree)),
+        ("domain", str(formula.space)),
+        ("given", str(formula.given)),
+    )
+
+
+def _found(formula: Formula) -> Proof:
+    """A proof of a formula, in the spelling of its text.
+
+    Raises:
+        NotAKernel: None was found.
+    """
+    return _searched(*(text for _, text in _parts(formula)))
+
+
+@lru_cache(maxsize=512)
+def _searched(text: str, domain: str, given: str) -> Proof:
+    """A proof that was found and checked. What was not found may be found with more time."""
+    formula = _read(text, domain, given)
+    proof = Search(formula, time.monotonic() + SECONDS).prove()
+    if proof is None:
+        raise NotAKernel(
+            f"{text} is not proved to be positive definite on {formula.space.in_words}.\n"
+            "mercer.prove says what is known; mercer.from_function takes a function on your "
+            "word."
         )
+    proof.check()
+    return told(proof, formula)
 
-    def _given(self) -> dict[str, float]:
-        return dict(self.values)
 
-    def _points(self, A: Batch, B: Batch) -> tuple[Any, Any]:
-        """The points of two batches, in the shape that formulas are evaluated in."""
-        if isinstance(A, SetBatch) and isinstance(B, SetBatch):
-            X, Y = align(A, B)
-            return X, X if A is B else Y
-        assert isinstance(A, DenseBatch | SparseBatch)  # noqa: S101 - the domain encodes these
-        assert isinstance(B, DenseBatch | SparseBatch)  # noqa: S101 - the same
-        same_width(A, B)
-        X, Y = (self._coordinates(batch) for batch in (A, B))
-        return X, X if A is B else Y
-
-    def _coordinates(self, batch: DenseBatch | SparseBatch) -> Any:
-        values = batch.matrix if isinstance(batch, SparseBatch) else batch.values
-        space = self.formula.space
-        if space.points_are in ("number", "angle"):
-            flat = np.asarray(values, dtype=np.float64)[:, 0]
-            return np.mod(flat, 2 * math.pi) if space.kind == "circle" else flat
-        if space.kind == "sphere":
-            lengths = (
-                np.sqrt(np.asarray(values.multiply(values).sum(axis=1)).ravel())
-                if isinstance(batch, SparseBatch)
-                else np.linalg.norm(values, axis=1)
-            )
-            off = np.abs(lengths - 1) > UNIT
-            if off.any():
-                raise InvalidInput(
-                    f"{self} lives on unit vectors, and row {int(off.argmax())} has the length "
-                    f"{lengths[off.argmax()]:.6g}.\nDivide the rows by their lengths."
-                )
-        return values
-
-    def _defined(self, values: Array) -> Array:
-        if np.isnan(values).any():
-            raise InvalidInput(
-                f"{self.expression} is not defined for some of these points: it divides by zero, or "
-                "takes the root or the logarithm of a negative number there.\nLeave them out."
-            )
-        return values
+def told(proof: Proof, formula: Formula) -> Proof:
+    """The same proof, about the text of the formula in its one spelling."""
+    said = claim(str(formula.tree), formula)
+    if proof.claim == said:
+        return proof
+    return type(proof)(proof.rule, said, proof.premises, proof.property)
 
 
 @lru_cache(maxsize=512)
@@ -194,50 +205,77 @@ def _read(text: str, domain: str, given: str) -> Formula:
     return read(text, domain, given)
 
 
-def _about(found: Proof, formula: Formula) -> Proof:
-    return type(found)(
-        found.rule, claim(str(formula.tree), formula), found.premises, found.property
-    )
+def _domain(space: Space) -> Domain:
+    match space.kind:
+        case "interval":
+            return Numbers(_end(space.low), _end(space.high), open_low=True, open_high=True)
+        case "vectors" | "sphere":
+            return Vectors(max_width=space.dimension)
+        case "sets":
+            return Sets()
+    numbers = {"positive": POSITIVE, "nonnegative": NONNEGATIVE, "naturals": NATURALS}
+    return numbers.get(space.kind, REALS)
 
 
-def _array(points: Any) -> Any:
-    """Rows as an array: dense numbers, or the indicators of sets."""
-    return points.toarray() if hasattr(points, "toarray") else points
+def _end(value: Any) -> float | None:
+    """The end of an interval; None beyond all numbers."""
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
-def _checked(formula: Formula, values: dict[str, Any]) -> tuple[tuple[str, float], ...]:
-    """A number for each parameter, within its bounds."""
-    names = [name for name, _ in formula.given.numbers]
-    used = {part.value for part in formula.tree.walk() if part.head == "parameter"}
-    if formula.given.matrices and used & set(formula.given.matrices):
-        raise InvalidParameter(
-            "a kernel from a formula takes numbers, and this one has a matrix.\nWrite its "
-            "entries, as in dot(x, [[2, 1], [1, 2]], y), or use mercer.Linear(metric=A)."
-        )
-    missing = [name for name in names if name in used and name not in values]
-    unknown = [name for name in values if name not in names]
+def _type(A: Batch, B: Batch) -> np.dtype[Any]:
+    """float32 if both batches are, else float64."""
+    types = [
+        (batch.matrix if isinstance(batch, SparseBatch) else batch.values).dtype
+        for batch in (A, B)
+        if isinstance(batch, DenseBatch | SparseBatch)
+    ]
+    return np.result_type(*types) if types else np.dtype(np.float64)
+
+
+# ----------------------------------------------------------------------------------- values
+
+
+def _checked(formula: Formula, values: Any) -> tuple[tuple[str, Value], ...]:
+    """A value for each parameter, within its bounds."""
+    told_values = _as_dict(values)
+    names = used(formula)
+    missing = [name for name in names if name not in told_values]
+    unknown = [name for name in told_values if name not in names]
     if missing or unknown:
-        said = (
-            f"no value for {', '.join(missing)}" if missing else f"no parameter {unknown[0]!r}"
-        )
+        said = f"no parameter {unknown[0]!r}" if unknown else f"no value for {missing[0]}"
+        wanted = ", ".join(f"{name!r}: ..." for name in names)
         raise InvalidParameter(
-            f"{formula} has {said}.\nGive values={{{', '.join(f'{n!r}: ...' for n in names)}}}."
+            f"{formula} has {said}.\n"
+            + (f"Give values={{{wanted}}}." if names else "It has no parameters.")
         )
-    found = []
+    found: list[tuple[str, Value]] = []
     for name in names:
-        if name not in values:
-            continue
-        value = number(str(formula), name, values[name])
-        bounds = formula.given.bounds(name)
-        low = bounds.low is not None and not (
-            value > bounds.low or (value == bounds.low and not bounds.open_low)
-        )
-        high = bounds.high is not None and not (
-            value < bounds.high or (value == bounds.high and not bounds.open_high)
-        )
-        if low or high or (bounds.whole and not value.is_integer()):
+        value = _plain(formula, name, told_values[name])
+        if not holds(name, value, formula.given).holds:
+            bounds = formula.given.bounds(name)
             raise NotAKernel(
-                f"{formula} is proved for {bounds.says(name)}, and {name} = {value:g} is not so."
+                f"{formula} is proved for {bounds.says(name)}, and {name} = {value} is not so."
+                "\nGive another value, or ask mercer.prove about the formula with this one."
             )
         found.append((name, value))
     return tuple(found)
+
+
+def _plain(formula: Formula, name: str, value: Any) -> Value:
+    if name in formula.given.matrices:
+        return psd_matrix(str(formula), name, value)
+    return number(str(formula), name, value)
+
+
+def _as_dict(values: Any) -> dict[str, Any]:
+    """Values by name, from a dict or from pairs."""
+    try:
+        pairs: Iterable[Any] = values.items() if isinstance(values, Mapping) else values
+        return {str(name): value for name, value in pairs}
+    except (TypeError, ValueError):
+        raise InvalidParameter(
+            f"values are told by name, got {values!r}.\nPass a dict such as {{'s': 2.0}}."
+        ) from None

@@ -96,7 +96,8 @@ class MatrixEvidence:
         explained: How far below zero that may push an eigenvalue.
         strict: Is the matrix known to be strictly positive definite?
         factor: P with K = P'P up to `residual`, unless the status is "not_pd".
-        residual: The largest entry of |K - P'P|, relative to sqrt(K_ii K_jj).
+        residual: The largest entry of |K - P'P|, relative to sqrt(K_ii K_jj), beyond what may
+            have underflowed.
         bound: What the theory of the factorization allows for `residual`.
         weights: Whole numbers x, one a row, with x'Kx < 0, if any were found.
         value: The number x'Kx, exactly.
@@ -451,23 +452,25 @@ def _factor(S: Reals, rank: int | None) -> dict[str, Any]:
         return {"residual": math.inf, "bound": math.inf}
     values, vectors = np.linalg.eigh(B)
     # The decomposition is that of a matrix within n u |B|. Without a rank, what is cut is below
-    # that or below the most negative one. An entry of the error is at most its norm, and
-    # sqrt(b_ii b_jj) at least 1/2.
+    # that or below the most negative one. An entry of the error is at most its norm, and the
+    # lengths are at least 1/2, as b_ii + lift is at most twice the larger one of them.
     error = n * UNIT * max(values[-1], -values[0])
     floor = max(-values[0], UNIT * values[-1])
     kept = np.arange(n) >= n - rank if rank is not None else values > floor
     P = np.sqrt(np.maximum(values[kept], 0.0))[:, None] * vectors[:, kept].T
-    bound = 2 * (2 * error + max(-values[0], 0.0))
+    bound = 4 * (2 * error + max(-values[0], 0.0))
     return _told(powered(S, -half[:, None] - half), P, bound, half)
 
 
 def _told(B: Reals, P: Array, bound: float, half: Indices) -> dict[str, Any]:
     """The factor of the matrix before scaling, how far it is off, and what theory allows."""
-    own = np.sqrt(np.abs(B.diagonal()))
     P[:, ~B.any(axis=0)] = 0.0
+    # What is smaller than a normal number has lost digits, also in the diagonal.
+    lost = powered(np.array(SMALLEST), -half[:, None] - half)
+    own = np.sqrt(np.maximum(np.abs(B.diagonal()), lost.diagonal()))
     sizes = np.where(own > 0, own, 1.0)
-    gaps = np.abs(B - P.T @ P) - powered(np.array(SMALLEST), -half[:, None] - half)
-    residual = float((np.maximum(gaps, 0.0) / (sizes[:, None] * sizes)).max())
+    gaps = np.maximum(np.abs(B - P.T @ P) - lost, 0.0)
+    residual = float((gaps / (sizes[:, None] * sizes)).max())
     # The product P'P, taken here, has its own error.
     bound += _gamma(len(P) + 2) * (1 + bound)
     return {"factor": powered(P, half), "residual": residual, "bound": float(bound)}

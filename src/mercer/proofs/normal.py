@@ -13,6 +13,7 @@ e**(x*y - 1/2*x**2 - 1/2*y**2)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd, isqrt, lcm
@@ -98,6 +99,8 @@ class Algebra:
                 return total
             case "power":
                 return self._power_tree(*tree.args)
+            case "log":
+                return self._log_tree(tree.args[0])
             case "len":
                 return self._size(tree.args[0])
             case "dot":
@@ -124,6 +127,15 @@ class Algebra:
             if found is not None:
                 return found
         return self.power(self.normal(base), power)
+
+    def _log_tree(self, inner: Tree) -> Sum:
+        """The logarithm of a product as a sum, before the product is multiplied out."""
+        if inner.head == "multiply":
+            if all(self.world.range(self.normal(part)).positive for part in inner.args):
+                return sum((self._log_tree(part) for part in inner.args), Sum())
+        elif inner.head == "power" and self.world.range(self.normal(inner.args[0])).positive:
+            return self.times(self.normal(inner.args[1]), self._log_tree(inner.args[0]))
+        return self.log(self.normal(inner))
 
     def _extreme_power(self, base: Tree, exponent: Exponent) -> Sum | None:
         """Powers of a minimum stay so; those of max(a, b) are those of a b / min(a, b)."""
@@ -215,9 +227,8 @@ class Algebra:
     def power(self, base: Sum, exponent: Exponent) -> Sum:
         """A power of a sum in normal form."""
         exponent = lean(exponent)
-        if isinstance(exponent, Fraction):
-            if _natural(exponent) or exponent == 0:
-                return self._whole_power(base, int(exponent))
+        if isinstance(exponent, Fraction) and (_natural(exponent) or exponent == 0):
+            return self._whole_power(base, int(exponent))
         if not base and isinstance(exponent, Fraction) and exponent > 0:
             return base
         value = base.number
@@ -326,7 +337,8 @@ class Algebra:
         known = self.world.range(base)
         if known.positive or known.negative:
             return known.negative
-        return base.terms[0][1] < 0
+        fewer = sum(1 if factor < 0 else -1 for _, factor in base.terms)
+        return fewer > 0 or (fewer == 0 and base.terms[0][1] < 0)
 
     def _opaque(self, base: Sum, exponent: Exponent) -> Sum:
         return Sum.of(Atom("sum", (base,)), exponent)
@@ -523,6 +535,10 @@ class Algebra:
         sign = 1
         if angle.terms[0][1] < 0:
             angle, sign = -angle, (1 if head == "cos" else -1)
+        if head == "cos" and len(angle.terms) == 1:  # cos(n acos(cos(u))) is cos(n u)
+            product, factor = angle.terms[0]
+            if len(product) == 1 and product[0][0].head == "arc" and factor.denominator == 1:
+                return self._wave("cos", product[0][0].args[0].times(factor))
         return Sum.of(Atom(head, (angle,))).times(sign)
 
     def _odd(self, head: str, inner: Sum) -> Sum:
@@ -657,45 +673,57 @@ class Algebra:
         a, b = a.times(1 / content), b.times(1 / content)
         return Sum.of(Atom("norm", (p, a, b))).times(abs(content))
 
-    # Points renamed
+    # Atoms replaced
 
-    def renamed(self, value: Sum, names: dict[str, str]) -> Sum:
-        """The sum with points renamed: both swapped, or one made the other."""
+    def mapped(self, value: Sum, change: Callable[[Atom], Sum | None]) -> Sum:
+        """The sum with atoms replaced; a change of None looks inside the atom."""
         total = Sum()
         for product, factor in value.terms:
             part = Sum.constant(factor)
             for atom, exponent in product:
-                power = self.renamed(exponent, names) if isinstance(exponent, Sum) else exponent
-                part = self.times(part, self.power(self._renamed_atom(atom, names), power))
+                power = self.mapped(exponent, change) if isinstance(exponent, Sum) else exponent
+                part = self.times(part, self.power(self._mapped_atom(atom, change), power))
             total = total + part
         return self.cancelled(total)
 
-    def _renamed_atom(self, atom: Atom, names: dict[str, str]) -> Sum:
-        head, args = atom.head, atom.args
-        if head in ("x", "y"):
-            return Sum.of(Atom(names.get(head, head)))
-        if not atom.points:
+    def _mapped_atom(self, atom: Atom, change: Callable[[Atom], Sum | None]) -> Sum:
+        found = change(atom)
+        if found is not None:
+            return found
+        if not any(isinstance(arg, Sum) for arg in atom.args):
             return Sum.of(atom)
-        if head == "sum":
-            return self.renamed(args[0], names)
-        if head == "len":
-            found = tuple(sorted({names.get(arg, arg) for arg in args}))
-            return Sum.of(Atom("len", found))
-        if head == "dot":
-            p, q = (names.get(arg, arg) for arg in args)
-            return self._inner(p, q, None)
-        if head == "form":
-            ends = sorted(names.get(arg, arg) for arg in args[1:])
-            return Sum.of(Atom("form", (args[0], *ends)))
-        if head == "norm":
-            return self._renamed_norm(atom, names)
-        parts = [self.renamed(arg, names) for arg in args]
-        if head == "arc":
+        if atom.head in ("norm", "max"):
+            return Sum.of(atom)
+        parts = [self.mapped(arg, change) for arg in atom.args]
+        if atom.head == "sum":
+            return parts[0]
+        if atom.head == "arc":
             return _arc(self._wave("cos", parts[0])) or self._arc_of(parts[0])
-        return self.function(head, parts)
+        return self.function(atom.head, parts)
 
     def _arc_of(self, angle: Sum) -> Sum:
         return Sum() if not angle else Sum.of(Atom("arc", (angle,)))
+
+    def renamed(self, value: Sum, names: dict[str, str]) -> Sum:
+        """The sum with points renamed: both swapped, or one made the other."""
+
+        def change(atom: Atom) -> Sum | None:
+            head, args = atom.head, atom.args
+            if not atom.points:
+                return Sum.of(atom)
+            if head in ("x", "y"):
+                return Sum.of(Atom(names.get(head, head)))
+            if head == "len":
+                return Sum.of(Atom("len", tuple(sorted({names.get(a, a) for a in args}))))
+            if head == "dot":
+                p, q = (names.get(arg, arg) for arg in args)
+                return self._inner(p, q, None)
+            if head == "form":
+                ends = sorted(names.get(arg, arg) for arg in args[1:])
+                return Sum.of(Atom("form", (args[0], *ends)))
+            return self._renamed_norm(atom, names) if head == "norm" else None
+
+        return self.mapped(value, change)
 
     def _renamed_norm(self, atom: Atom, names: dict[str, str]) -> Sum:
         p, a, b = atom.args
@@ -736,28 +764,17 @@ class Algebra:
         return self._zeroed(value)
 
     def _zeroed(self, value: Sum) -> Sum:
-        total = Sum()
-        for product, factor in value.terms:
-            part = Sum.constant(factor)
-            for atom, exponent in product:
-                power = self._zeroed(exponent) if isinstance(exponent, Sum) else exponent
-                part = self.times(part, self.power(self._zeroed_atom(atom), power))
-            total = total + part
-        return total
+        def change(atom: Atom) -> Sum | None:
+            if "y" not in atom.points:
+                return Sum.of(atom)
+            if atom.head in ("y", "dot", "form"):
+                return Sum()
+            if atom.head == "norm":
+                p, a, _ = atom.args
+                return Sum.of(Atom("norm", (p, a, Sum()))) if a else Sum()
+            return None
 
-    def _zeroed_atom(self, atom: Atom) -> Sum:
-        head, args = atom.head, atom.args
-        if "y" not in atom.points:
-            return Sum.of(atom)
-        if head in ("y", "dot", "form"):
-            return Sum()
-        if head == "sum":
-            return self._zeroed(args[0])
-        if head == "norm":
-            return Sum.of(Atom("norm", (args[0], args[1], Sum()))) if args[1] else Sum()
-        if head in ("abs", "min", "cos", "sin", "tanh", "log", "pos", "asin", "atan"):
-            return self.function(head, [self._zeroed(arg) for arg in args])
-        raise TooLarge
+        return self.mapped(value, change)
 
     def distances(self, value: Sum | None = None) -> list[Sum]:
         """The distance of two points, and each |g(x) - g(y)| that a sum holds."""
@@ -848,29 +865,7 @@ class Algebra:
     def by_maximum(self, value: Sum, least: Atom) -> Sum:
         """The sum with a + b - max(a, b) for a minimum."""
         other = least.args[0] + least.args[1] - Sum.of(self.maximum(least))
-        return self._exchanged(value, least, other)
-
-    def _exchanged(self, value: Sum, old: Atom, new: Sum) -> Sum:
-        total = Sum()
-        for product, factor in value.terms:
-            part = Sum.constant(factor)
-            for atom, exponent in product:
-                power = exponent
-                if isinstance(exponent, Sum):
-                    power = lean(self._exchanged(exponent, old, new))
-                if atom == old:
-                    inner = new
-                elif atom.head in ("sum", "log"):
-                    inner = self._exchanged(atom.args[0], old, new)
-                    inner = self.log(inner) if atom.head == "log" else inner
-                else:
-                    inner = Sum.of(atom)
-                if atom == E:
-                    part = self.times(part, self.exp(as_sum(power)))
-                    continue
-                part = self.times(part, self.power(inner, power))
-            total = total + part
-        return total
+        return self.mapped(value, lambda atom: other if atom == least else None)
 
     def is_whole_valued(self, value: Sum) -> bool:
         """Whether a sum is a whole number at every point."""

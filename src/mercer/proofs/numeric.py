@@ -30,6 +30,7 @@ from mercer.proofs.floating import (
     divided,
     divisors,
     folded,
+    folded_angle,
     inner,
     logarithm,
     owned,
@@ -74,7 +75,8 @@ def evaluate(
         tree: The formula.
         x: The first points.
         y: The second points.
-        parameters: The value of each named parameter: a number, or the rows of a matrix.
+        parameters: The value of each named parameter: a number, the rows of a matrix, or an
+            array with a number for each pair of points.
         wide: Whether the last axis holds coordinates; None to read it off the formula.
     """
     if wide is None:
@@ -167,7 +169,8 @@ class _Run:
             return self.x if tree.value == "x" else self.y
         if tree.head in ("pi", "inf"):
             return np.float64(getattr(np, tree.head))
-        return _float(self.parameters[tree.value] if tree.head == "parameter" else tree.value)
+        value = self.parameters[tree.value] if tree.head == "parameter" else tree.value
+        return value if isinstance(value, np.ndarray) else _float(value)
 
     def _compute(self, tree: Tree) -> Any:
         """A part from its arguments, in memory of its own."""
@@ -185,7 +188,11 @@ class _Run:
         return logarithm(*self.take(tree.args[0]))
 
     def _arc(self, tree: Tree) -> Any:
-        return arc(tree.head, self.take(tree.args[0])[0])
+        inner = tree.args[0]
+        if tree.head == "acos" and inner.head == "cos":
+            # The angle itself, folded: near 0 its cosine has lost half of the digits.
+            return folded_angle(self.take(inner.args[0])[0])
+        return arc(tree.head, self.take(inner)[0])
 
     def _divisors(self, tree: Tree) -> Any:
         return divisors(tree.head, [self.take(part)[0] for part in tree.args])

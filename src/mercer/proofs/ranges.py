@@ -128,7 +128,7 @@ class Range:
         """The range of a monotone function, given in interval arithmetic."""
         if not rising:
             return (-self).monotone(lambda u: function(-u))
-        with _precision():
+        with _Precision():
             low = None if self.low is None else _lower(function(_interval(self.low)))
             high = None if self.high is None else _upper(function(_interval(self.high)))
         return Range(low, high, self.open_low, self.open_high)
@@ -172,7 +172,7 @@ def _rounded(found: Range) -> Range:
     return Range(low, high, open_low, open_high)
 
 
-class _precision:
+class _Precision:
     """Intervals of `BITS` bits, as long as it lasts."""
 
     def __enter__(self) -> None:
@@ -383,8 +383,10 @@ class World:
         match atom.head:
             case "abs":
                 return _absolute(self.range(args[0]))
-            case "cos" | "sin" | "sign":
-                return _cosine(self.range(args[0])) if atom.head == "cos" else UNIT
+            case "cos" | "sin":
+                return _wave(self.range(args[0]), iv.cos if atom.head == "cos" else iv.sin)
+            case "sign":
+                return UNIT
             case "tanh":
                 return Range(Fraction(-1), Fraction(1), open_low=True, open_high=True)
             case "log":
@@ -436,13 +438,14 @@ def _exp(inner: Range) -> Range:
     return Range(max(low, Fraction(0)), found.high, found.open_low or low <= 0, found.open_high)
 
 
-def _cosine(inner: Range) -> Range:
-    """The cosine of a range: between -3/2 and 3/2 it falls with the size."""
-    size = _absolute(inner)
-    if size.high is None or size.high > Fraction(3, 2):
+def _wave(inner: Range, function: Callable[[Any], Any]) -> Range:
+    """The range of a cosine or sine, in interval arithmetic where its angle is bounded."""
+    low, high = inner.low, inner.high
+    if low is None or high is None or high - low > 6:
         return UNIT
-    found = size.monotone(iv.cos, rising=False)
-    return Range(found.low, Fraction(1), found.open_low) if found.low is not None else UNIT
+    with _Precision():
+        found = function(iv.mpf([_interval(low).a, _interval(high).b]))
+        return Range(_lower(found), _upper(found)).intersect(UNIT)
 
 
 def _absolute(inner: Range) -> Range:
@@ -515,7 +518,7 @@ def _exact_root(value: Fraction, n: int) -> Fraction | None:
 
 
 def _as_iv(value: Fraction) -> Any:
-    with _precision():
+    with _Precision():
         return _interval(value)
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from mercer.kernels.proof import Proof
-from mercer.proofs import profiles
+from mercer.proofs import angles, counts, mixtures, series, symmetry
 from mercer.proofs.normal import ONE, Algebra, E
 from mercer.proofs.reading import Formula
 from mercer.proofs.separation import Part, factors, parts_of
-from mercer.proofs.spaces import larger
+from mercer.proofs.spaces import Space, larger
 from mercer.proofs.steps import FormulaProof
 from mercer.proofs.sums import Atom, Exponent, Sum, TooLarge, as_sum, join, lean, product_key
 from mercer.proofs.theorems import (
@@ -24,17 +24,15 @@ from mercer.proofs.theorems import (
     askey,
     claim,
     constant_and_rest,
-    depends_on_angle,
     fourier,
     is_bounded_difference,
     is_green,
-    is_matern,
     is_monotone,
     is_nonnegative_diagonal,
     is_positive,
-    is_sech,
+    known_series,
     leaf_property,
-    on_sphere,
+    mean_bound,
     range_of,
     requirements,
     together,
@@ -46,10 +44,12 @@ DEEPEST = 14
 
 
 _WHOLE = {
-    "matern": is_matern,
     "increasing function of a minimum": is_monotone,
     "green": is_green,
     "bounded difference": is_bounded_difference,
+    "counting": counts.is_count,
+    "poisson": angles.is_log_of_cosine,
+    "askey": angles.is_askey,
 }
 """Theorems about a sum as a whole, and when they apply."""
 
@@ -160,7 +160,11 @@ class Search:
         )
 
     def _restricted(self, tree: Tree, text: str) -> Proof | None:
-        """A kernel on a larger domain is one on this one."""
+        """A kernel on a larger domain is one on this one; vectors(1) are the real line."""
+        if self.formula.space == Space("vectors", dimension=1):
+            line = Formula(symmetry.on_line(tree), Space("reals"), self.formula.given)
+            below = Search(line, self.deadline).of_tree(line.tree, str(line.tree))
+            return below and self._step("line", text, below)
         wider = larger(self.formula.space)
         if wider is None:
             return None
@@ -315,18 +319,23 @@ class Search:
         yield self._series(value)
         if fourier(value, self.algebra):
             yield self._of("bochner", value)
-        if on_sphere(value, self.algebra):
+        if angles.on_sphere(value, self.algebra):
             yield self._of("sphere", value)
         yield self._anchored(value)
         for name, holds in _WHOLE.items():
             if holds(value, self.algebra):
                 yield self._of(name, value)
         yield self._invariant(value)
+        yield self._mean_taken(value)
+        yield self._gap(value)
         yield self._peeled(value, PD)
         yield self._common_factor(value)
+        yield self._reflected(value)
         yield from self._rewritten(value, PD)
 
     def _negatives(self, value: Sum) -> Iterator[Proof | None]:
+        if mixtures.is_convex_of_sum(value, self.algebra):
+            yield self._of("sum of two points", value, CND)
         yield self._one_negative(value)
         yield self._separated(value, CND)
         yield self._peeled(value, CND)
@@ -386,10 +395,43 @@ class Search:
     def _invariant(self, value: Sum) -> Proof | None:
         """A constant less a function of the angle."""
         constant, rest = constant_and_rest(value)
-        if constant <= 0 or not depends_on_angle(rest, self.algebra):
+        top = mean_bound(-rest, self.algebra) if constant > 0 else None
+        if top is None or constant < top:
             return None
         below = self.of_sum(-rest, CND)
         return below and self._checked("invariant", value, below)
+
+    def _mean_taken(self, value: Sum) -> Proof | None:
+        """A kernel of the angle less a constant."""
+        constant, rest = constant_and_rest(value)
+        if constant >= 0 or not angles.depends_on_angle(rest, self.algebra):
+            return None
+        below = self.of_sum(rest, PD)
+        return below and self._checked("mean taken off", value, below)
+
+    def _gap(self, value: Sum) -> Proof | None:
+        """A difference of powers or logarithms."""
+        for base in mixtures.bases(value):
+            if mixtures.is_gap(value, base, self.algebra):
+                below = self.of_sum(base, CND)
+                found = below and self._checked("difference of mixtures", value, below)
+                if found is not None:
+                    return found
+        return None
+
+    def _reflected(self, value: Sum) -> Proof | None:
+        """The even or odd part of a kernel."""
+        if len(value.terms) > 2 * symmetry.MOST:
+            return None
+        for half, sign in symmetry.halves(value, self.algebra):
+            below = self.of_sum(half, PD)
+            found = below and self._checked("reflection", value, below)
+            if found is None and sign < 0:
+                below = self.of_sum(-half, CND)
+                found = below and self._checked("odd part", value, below)
+            if found is not None:
+                return found
+        return None
 
     def _rewritten(self, value: Sum, property_: str) -> Iterator[Proof | None]:
         """The same function, less a multiple of a denominator; not again and again."""
@@ -426,6 +468,48 @@ class Search:
                 other = self.algebra.cancelled(rest + quotient + again)
                 if other != value and len(other.terms) <= len(value.terms) + 4:
                     yield other
+            yield from self._divided_through(top, rest, base)
+        yield from self._over_one_line(value)
+
+    def _divided_through(self, top: Sum, rest: Sum, base: Sum) -> Iterator[Sum]:
+        """1 / (x + y + x y) as 1 / (x y (1 / x + 1 / y + 1))."""
+        for product, factor in base.terms:
+            part = Sum(((product, Fraction(1)),))
+            if factor <= 0 or len(part.points) != 2 or self.algebra.swapped(part) != part:
+                continue
+            if not self.algebra.world.range(part).positive or len(
+                parts_of(part, self.algebra)[0].core
+            ):
+                continue
+            inverse = self.algebra.power(part, Fraction(-1))
+            inner = self.algebra.times(base, inverse)
+            below = self.algebra.times(inverse, self.algebra.power(inner, Fraction(-1)))
+            yield rest + self.algebra.times(top, below)
+
+    def _over_one_line(self, value: Sum) -> Iterator[Sum]:
+        """All terms over one denominator, where that makes them fewer."""
+        lowest: dict[Atom, Fraction] = {}
+        for product, _ in value.terms:
+            for atom, exponent in product:
+                if atom.head == "sum" and isinstance(exponent, Fraction) and exponent < 0:
+                    lowest[atom] = min(lowest.get(atom, Fraction(0)), exponent)
+        if not lowest or any(exponent.denominator != 1 for exponent in lowest.values()):
+            return
+        top, below = Sum(), ONE
+        for product, factor in value.terms:
+            part = Sum(((tuple(p for p in product if p[0] not in lowest), factor),))
+            own = dict(product)
+            for atom, exponent in lowest.items():
+                missing = own.get(atom, Fraction(0)) - exponent
+                if not isinstance(missing, Fraction) or missing > 4:
+                    return
+                part = self.algebra.times(part, self.algebra.power(atom.args[0], missing))
+            top = top + part
+        for atom, exponent in lowest.items():
+            below = self.algebra.times(below, self.algebra.power(atom.args[0], exponent))
+        other = self.algebra.times(top, below)
+        if len(other.terms) < len(value.terms):
+            yield other
 
     def _separated(self, value: Sum, property_: str) -> Proof | None:
         needs = requirements(value, self.algebra, property_)
@@ -465,7 +549,7 @@ class Search:
             found = self._reciprocal(value, atom.args[0])
             if found is not None:
                 return found
-            if is_sech(value, self.algebra):
+            if mixtures.is_sech(value, self.algebra):
                 return self._of("sech", value)
         if atom.head == "pos" and askey((atom, exponent), self.algebra)[0]:
             return self._of("askey", value)
@@ -499,43 +583,18 @@ class Search:
         return below and self._checked("laplace transform", value, below)
 
     def _series(self, value: Sum) -> Proof | None:
-        """A power series in one kernel, or -log(1 - k)."""
-        for kernel in self._candidates(value):
-            triples = profiles.in_terms_of(value, kernel)
-            if triples is not None and profiles.series_is_nonnegative(triples):
+        """A power series in one kernel."""
+        for kernel in series.candidates(value):
+            if kernel == value:
+                continue
+            pieces = series.pieces_of(value, kernel)
+            known = pieces is None and known_series(value, kernel, self.algebra)
+            if known or (pieces is not None and series.is_nonnegative(pieces)):
                 below = self.of_sum(kernel, PD)
-                if below is not None:
-                    return self._checked("power series", value, below)
-        return self._logarithm_series(value)
-
-    def _candidates(self, value: Sum) -> list[Sum]:
-        """The kernels that exponents are multiples of."""
-        found: dict[str, Sum] = {}
-        for product, _ in value.terms:
-            for atom, exponent in product:
-                if atom != E or not isinstance(exponent, Sum):
-                    continue
-                if len(exponent.terms) == 1:
-                    base = Sum(((exponent.terms[0][0], Fraction(1)),))
-                else:
-                    base = exponent.times(1 / abs(exponent.terms[0][1]))
-                for kernel in (base, -base) if len(exponent.terms) > 1 else (base,):
-                    found.setdefault(kernel.key, kernel)
-        return list(found.values())[:4]
-
-    def _logarithm_series(self, value: Sum) -> Proof | None:
-        if len(value.terms) != 1:
-            return None
-        product, factor = value.terms[0]
-        plain = len(product) == 1 and product[0][0].head == "log" and product[0][1] == 1
-        if not plain or factor >= 0:
-            return None
-        if factor != -1:
-            inner = self.of_sum(value.times(-1 / factor), PD)
-            return inner and self._of("positive multiple", value, PD, inner)
-        kernel = ONE - product[0][0].args[0]
-        below = self.of_sum(kernel, PD)
-        return below and self._checked("power series", value, below)
+                found = below and self._checked("power series", value, below)
+                if found is not None:
+                    return found
+        return None
 
     def _anchored(self, value: Sum) -> Proof | None:
         try:

@@ -15,7 +15,16 @@ from types import MappingProxyType
 from mercer.errors import MercerError
 from mercer.kernels.rules import Condition, Rule, Step
 from mercer.kernels.terms import Term
-from mercer.proofs import profiles
+from mercer.proofs import (
+    angles,
+    counts,
+    mixtures,
+    polynomials,
+    radial,
+    series,
+    symmetry,
+    transforms,
+)
 from mercer.proofs.normal import ONE, Algebra
 from mercer.proofs.ranges import Range, power
 from mercer.proofs.reading import Formula, read
@@ -143,7 +152,8 @@ def _separated(step: Step, case: Case, property_: str) -> list[Condition]:
     algebra, rest = case.algebra, case.value
     given = set()
     for value, premise in zip(case.premises, step.premises, strict=True):
-        if len(parts_of(value, algebra)) > 1:
+        own = parts_of(value, algebra)
+        if len(own) > 1 or not own[0].is_plain:
             if premise.property != property_:
                 return _holds("a premise proves something else", holds=False)
             rest = without(rest, value, algebra)
@@ -251,7 +261,18 @@ def is_positive(algebra: Algebra, value: Sum) -> bool:
     if algebra.world.range(value).positive:
         return True
     diagonal = algebra.diagonal(value)
-    return algebra.world.range(diagonal).positive or _defined_off_zero(algebra, diagonal)
+    if algebra.world.range(diagonal).positive or _defined_off_zero(algebra, diagonal):
+        return True
+    return _is_positive_polynomial(diagonal, algebra)
+
+
+def _is_positive_polynomial(value: Sum, algebra: Algebra) -> bool:
+    """Whether a polynomial in one number is above zero on the domain, an open interval."""
+    where = algebra.world.point()
+    if algebra.space.kind not in ("positive", "interval") or where.low is None:
+        return False
+    found = polynomials.polynomial_in(value, Atom("x"))
+    return found is not None and polynomials.stays_positive(found, where.low, where.high)
 
 
 def _defined_off_zero(algebra: Algebra, diagonal: Sum) -> bool:
@@ -356,36 +377,64 @@ def _multiple_of_one_sign(step: Step) -> list[Condition]:
 
 
 def _power_series(case: Case) -> list[Condition]:
-    """exp(b k) and powers of k, or -log(1 - k), asin(k), tan(k)."""
+    """Pieces whose coefficients are known, or asin(k), tan(k), 1 / cos(k)."""
     algebra, kernel = case.algebra, case.first
-    triples = profiles.in_terms_of(case.value, kernel)
-    if triples is not None:
-        good = profiles.series_is_nonnegative(triples)
-        return _holds(
-            "its power series in the premise k has no negative coefficient", holds=good
-        )
-    own = algebra.world.range(algebra.diagonal(kernel))
-    below = own.high is not None and (own.high < 1 or (own.high == 1 and own.open_high))
-    touching = own.high is not None and own.high <= 1
-    name, radius = "", False
-    if algebra.log(ONE - kernel).times(-1) == case.value:
-        name, radius = "-log(1 - k)", below
-    elif algebra.function("asin", [kernel]) == case.value:
-        name, radius = "asin(k)", touching
-    elif algebra.function("tan", [kernel]) == case.value:
-        name, radius = "tan(k)", touching
-    elif algebra.power(algebra.function("cos", [kernel]), Fraction(-1)) == case.value:
-        name, radius = "1 / cos(k)", touching
+    size = algebra.world.range(algebra.diagonal(kernel))
+    pieces = series.pieces_of(case.value, kernel)
+    if pieces is not None:
+        good = series.is_nonnegative(pieces)
+        words = "its power series in the premise k has no negative coefficient"
+        return [Condition(words, good), *_converges(series.radius(pieces), size)]
+    name = known_series(case.value, kernel, algebra)
+    touching = size.high is not None and size.high <= 1
     return [
         Condition(f"it is {name or 'a known series'} of the premise k", bool(name)),
-        Condition("the series converges, for k(x, x) is small enough", radius),
+        Condition("k(x, x) <= 1, and the series converges", touching),
     ]
+
+
+def _converges(radius: Fraction | None, size: Range) -> list[Condition]:
+    if radius is None:
+        return []
+    high = size.high
+    inside = high is not None and (high < radius or (high == radius and size.open_high))
+    return [Condition(f"the series converges, for k(x, x) < {radius}", inside)]
+
+
+def known_series(value: Sum, kernel: Sum, algebra: Algebra) -> str:
+    """The function of a kernel that a sum is, of those with a series on [0, 1]."""
+    cosine = algebra.power(algebra.function("cos", [kernel]), Fraction(-1))
+    tangent = algebra.times(algebra.function("sin", [kernel]), cosine)
+    found = {
+        "asin(k)": algebra.function("asin", [kernel]),
+        "tan(k)": algebra.function("tan", [kernel]),
+        "sin(k) / cos(k)": tangent,
+        "1 / cos(k)": cosine,
+    }
+    return next((name for name, known in found.items() if known == value), "")
 
 
 def _multiple(case: Case) -> list[Condition]:
     factor = case.algebra.multiple_of(case.value, case.first)
     positive = factor is not None and case.algebra.world.range(factor).positive
     return _holds(f"it is {factor} times the premise, and {factor} > 0", holds=positive)
+
+
+def _line(step: Step) -> list[Condition]:
+    """A formula of vectors of one coordinate, as one of numbers."""
+    if len(step.premises) != 1 or step.premises[0].claim.head != "formula":
+        return _holds("there is one premise, a formula", holds=False)
+    above, below = step.claim, step.premises[0].claim
+    try:
+        numbers = symmetry.on_line(formula_of(above).tree) == formula_of(below).tree
+    except MercerError as error:
+        return _holds(f"the step can be read ({error})", holds=False)
+    places = (above["domain"], below["domain"]) == ("vectors(1)", "reals")
+    return [
+        Condition("dot(x, y) is x y, and every norm the absolute value", numbers),
+        Condition("the domains are vectors(1) and reals", places),
+        Condition("the assumptions are the same", above["given"] == below["given"]),
+    ]
 
 
 def _restriction(step: Step) -> list[Condition]:
@@ -484,10 +533,11 @@ def _is_distance(atom: Atom, size: object, algebra: Algebra) -> bool:
     # The factor must be a number: x - y itself, not, say, x |x| - y |y|.
     if a != -b or a.points:
         return False
-    if p == "inf":  # in the plane it is |u|_1 of the point turned by 45 degrees
-        dimension = algebra.space.dimension
-        return dimension is not None and dimension <= 2 and _at_most(size, 1)
-    return 0 < p <= 2 and _at_most(size, p)
+    dimension = algebra.space.dimension
+    plane = dimension is not None and dimension <= 2
+    if plane and (p == "inf" or p >= 1) and _at_most(size, 1):
+        return True  # every norm of the plane embeds into L1
+    return p != "inf" and 0 < p <= 2 and _at_most(size, p)
 
 
 def _is_sine(atom: Atom, algebra: Algebra) -> bool:
@@ -541,25 +591,25 @@ def _stationary(case: Case) -> list[Condition]:
 
 def fourier(value: Sum, algebra: Algebra) -> bool:
     """Whether a function of x - y has a Fourier transform that is known and nonnegative."""
-    kind = algebra.space.kind
-    constant, rest = constant_and_rest(value)
-    for distance in algebra.distances(value):
-        triples = profiles.exponentials(rest, distance)
-        line = algebra.is_line_distance(distance)
-        if triples is not None and line and constant >= 0:
-            return profiles.has_nonnegative_transform(triples)
-    squares = algebra.squared_distance()
-    if squares is None:
-        return False
-    rates = profiles.gaussian_terms(value, squares)
-    if rates is None:
-        return False
-    numbers = algebra.space.points_are == "number"
-    dimension = 1 if numbers else algebra.space.dimension
-    return kind != "circle" and profiles.gaussians_are_nonnegative(rates, dimension)
+    if algebra.space.kind == "circle":
+        return any(
+            transforms.has_nonnegative_transform(found, 1)
+            for found in radial.warped(value, algebra)
+        )
+    waves = radial.waves(value, algebra)
+    if waves is not None:
+        numbers = algebra.space.points_are == "number"
+        dimension = 1 if numbers else algebra.space.dimension
+        return transforms.has_nonnegative_transform(waves, dimension)
+    return any(
+        transforms.has_nonnegative_transform(found, 1)
+        for found in radial.warped(value, algebra)
+    )
 
 
 def _askey(case: Case) -> list[Condition]:
+    if angles.is_askey(case.value, case.algebra):
+        return _holds("on this circle or sphere l and s are as they have to be", holds=True)
     found = core_of(case.value)
     good, words = askey(found, case.algebra) if found else (False, "")
     return [
@@ -603,20 +653,8 @@ def _polya_root(slope: Sum, constant: Fraction, algebra: Algebra) -> bool:
 
 
 def _sphere(case: Case) -> list[Condition]:
-    good = on_sphere(case.value, case.algebra)
+    good = angles.on_sphere(case.value, case.algebra)
     return _holds("its coefficients by Gegenbauer polynomials are >= 0", holds=good)
-
-
-def on_sphere(value: Sum, algebra: Algebra) -> bool:
-    """Whether a polynomial in x'y has no negative Gegenbauer coefficient."""
-    if algebra.space.kind != "sphere":
-        return False
-    found = profiles.polynomial_in(value, Atom("dot", ("x", "y")))
-    if found is None:
-        return False
-    if algebra.space.dimension is None:
-        return all(c >= 0 for c in found)
-    return all(c >= 0 for c in profiles.gegenbauer(found, algebra.space.dimension))
 
 
 def _identity(case: Case) -> list[Condition]:
@@ -639,13 +677,14 @@ def is_monotone(value: Sum, algebra: Algebra) -> bool:
     alone and falls; and is nowhere negative.
     """
     least = {atom.key: atom for atom in value.atoms() if atom.head == "min"}
-    if len(least) != 1 or not algebra.world.range(value).nonnegative:
+    if len(least) != 1:
         return False
     (atom,) = least.values()
+    greatest, turned = algebra.maximum(atom), algebra.by_maximum(value, atom)
+    if not (algebra.world.range(value).nonnegative or algebra.world.range(turned).nonnegative):
+        return False
     if algebra.world.monotone(value, atom, rising=True):
         return True
-    greatest = algebra.maximum(atom)
-    turned = algebra.by_maximum(value, atom)
     return algebra.world.monotone(turned, greatest, rising=False) or any(
         _polynomial_trend(form, part, algebra, sign)
         for form, part, sign in ((value, atom, 1), (turned, greatest, -1))
@@ -654,12 +693,12 @@ def is_monotone(value: Sum, algebra: Algebra) -> bool:
 
 def _polynomial_trend(value: Sum, atom: Atom, algebra: Algebra, sign: int) -> bool:
     """Whether a polynomial in one atom rises (or falls) between the ends of its range."""
-    found = profiles.polynomial_in(value, atom)
+    found = polynomials.polynomial_in(value, atom)
     low = algebra.world.range_of_atom(atom).low
     if found is None or low is None:
         return False
-    slope = [sign * c for c in profiles.derivative(found)]
-    return profiles.stays_nonnegative(slope, low, algebra.world.range_of_atom(atom).high)
+    slope = [sign * c for c in polynomials.derivative(found)]
+    return polynomials.stays_nonnegative(slope, low, algebra.world.range_of_atom(atom).high)
 
 
 def _green(case: Case) -> list[Condition]:
@@ -676,97 +715,92 @@ def is_green(value: Sum, algebra: Algebra) -> bool:
     below = algebra.on_one_side(value)
     if below is None or start is None or algebra.space.kind == "naturals":
         return False
-    found = profiles.two_factors(below)
+    found = polynomials.two_factors(below)
     if found is None:
         return False
     f, g = found
-    both = profiles.product(f, g)
-    wronskian = profiles.plus(
-        profiles.product(profiles.derivative(f), g),
-        [-c for c in profiles.product(f, profiles.derivative(g))],
+    both = polynomials.product(f, g)
+    wronskian = polynomials.plus(
+        polynomials.product(polynomials.derivative(f), g),
+        [-c for c in polynomials.product(f, polynomials.derivative(g))],
     )
-    return all(profiles.stays_nonnegative(p, start, end) for p in (both, wronskian))
-
-
-def _matern(case: Case) -> list[Condition]:
-    return _holds(
-        "it is a sum of such functions of the distance with factors >= 0",
-        holds=is_matern(case.value, case.algebra),
-    )
-
-
-def is_matern(value: Sum, algebra: Algebra) -> bool:
-    """Whether a sum is one of (1 + a r) exp(-a r) and its kin, with factors that are >= 0."""
-    if algebra.space.points_are == "set":
-        return False
-    for distance in algebra.distances(value):
-        triples = profiles.exponentials(value, distance)
-        if triples is not None:
-            return profiles.are_matern(triples)
-    return False
+    return all(polynomials.stays_nonnegative(p, start, end) for p in (both, wronskian))
 
 
 def _invariant(case: Case) -> list[Condition]:
     constant, rest = constant_and_rest(case.value)
-    top = case.algebra.world.range(-rest).high
     return [
         _same("the premise is its negative, up to a constant", -rest, case.first),
+        *_above_mean(constant, case.first, case.algebra),
+    ]
+
+
+def _above_mean(constant: Fraction, psi: Sum, algebra: Algebra) -> list[Condition]:
+    """Whether a constant is at least the mean of an invariant function."""
+    top = mean_bound(psi, algebra)
+    return [
         Condition(
-            "the premise depends on the angle alone", depends_on_angle(rest, case.algebra)
+            "the premise depends on the angle, or the difference, alone", top is not None
         ),
         Condition(
-            "the constant is at least as large as the premise can be",
-            top is not None and constant >= top,
+            "the constant is at least the mean of the premise", top is None or constant >= top
         ),
     ]
+
+
+def mean_bound(psi: Sum, algebra: Algebra) -> Fraction | None:
+    """A bound of the mean of a function of the angle, or of x - y; None where none is known."""
+    if angles.depends_on_angle(psi, algebra):
+        return angles.largest_mean(psi, algebra)
+    if radial.profile(psi, algebra) is not None:
+        return algebra.world.range(psi).high
+    return None
+
+
+def _mean_taken(case: Case) -> list[Condition]:
+    constant, rest = constant_and_rest(case.value)
+    kept, _ = constant_and_rest(case.first)
+    if not angles.depends_on_angle(rest, case.algebra):
+        return _holds("it depends on the angle alone", holds=False)
+    taken = kept - constant
+    top = angles.largest_mean(-case.first, case.algebra)
+    good = top is not None and -top >= taken
+    return [
+        _same(
+            "it is the premise less a constant", case.first - Sum.constant(taken), case.value
+        ),
+        Condition(f"the constant {taken} is at most the mean of the premise", good),
+    ]
+
+
+def _gap(case: Case) -> list[Condition]:
+    gap = mixtures.is_gap(case.value, case.first, case.algebra)
+    return [
+        Condition(
+            "it is |h(psi) - h(psi + d)| for the premise psi, d > 0, up to a factor", gap
+        ),
+        Condition("the premise is > 0 on the domain", is_positive(case.algebra, case.first)),
+    ]
+
+
+def _whole_leaf(words: str, holds: Callable[[Sum, Algebra], bool]) -> Verify:
+    return lambda case: _holds(words, holds=holds(case.value, case.algebra))
+
+
+def _reflected(case: Case) -> list[Condition]:
+    good = any(symmetry.is_even_part(case.value, case.first, case.algebra, s) for s in (1, -1))
+    return _holds(symmetry.WORDS, holds=good)
+
+
+def _odd_part(case: Case) -> list[Condition]:
+    good = symmetry.is_even_part(-case.value, case.first, case.algebra, -1)
+    return _holds(symmetry.WORDS, holds=good)
 
 
 def constant_and_rest(value: Sum) -> tuple[Fraction, Sum]:
     """The rational constant of a sum, and the rest."""
     constant = next((factor for product, factor in value.terms if not product), Fraction(0))
     return constant, value - Sum.constant(constant)
-
-
-def depends_on_angle(value: Sum, algebra: Algebra) -> bool:
-    """Whether a function on a circle or sphere depends on the angle of its points alone."""
-    if algebra.space.kind == "sphere":
-        return not any(atom.head in ("norm", "form") for atom in value.atoms())
-    if algebra.space.kind != "circle":
-        return False
-    inner = Sum.of(Atom("x")) - Sum.of(Atom("y"))
-    for atom in value.atoms():
-        if atom.head in ("cos", "sin", "arc"):
-            factor = algebra.multiple_of(atom.args[0], inner)
-            if (
-                factor is None
-                or factor.number is None
-                or factor.number.denominator not in (1, 2)
-            ):
-                return False
-            if factor.number.denominator == 2 and not _only_in_abs(value, atom):
-                return False
-    return not _bare_points(value)
-
-
-def _only_in_abs(value: Sum, atom: Atom) -> bool:
-    """Whether a sine of half the angle stands in absolute values only."""
-    sizes = [a for a in value.atoms() if a.head == "abs" and a.args[0] == Sum.of(atom)]
-    count = sum(1 for a in value.atoms() if a == atom)
-    return count == len(sizes)
-
-
-def _bare_points(value: Sum) -> bool:
-    """Whether a point stands outside of cosines and sines."""
-    for product, _ in value.terms:
-        for atom, exponent in product:
-            if atom.head in ("x", "y"):
-                return True
-            inner = [arg for arg in (*atom.args, exponent) if isinstance(arg, Sum)]
-            if atom.head not in ("cos", "sin", "arc") and any(map(_bare_points, inner)):
-                return True
-            if isinstance(exponent, Sum) and _bare_points(exponent):
-                return True
-    return False
 
 
 def _bounded_difference(case: Case) -> list[Condition]:
@@ -803,19 +837,10 @@ def _is_below(
 
 
 def _sech(case: Case) -> list[Condition]:
-    return _holds("it is 1 / cosh(c (x - y))", holds=is_sech(case.value, case.algebra))
-
-
-def is_sech(value: Sum, algebra: Algebra) -> bool:
-    """Whether a sum is 1 / (e^u + e^-u), for u = g(x) - g(y)."""
-    found = core_of(value)
-    if found is None or found[0].head != "sum" or found[1] != -1:
-        return False
-    inner = found[0].args[0]
-    if len(inner.terms) != 2 or any(factor != 1 for _, factor in inner.terms):
-        return False
-    logs = [algebra.log(Sum((term,))) for term in inner.terms]
-    return not (logs[0] + logs[1]) and is_difference(algebra, logs[0])
+    return _holds(
+        "it is (cosh(u) + c)^-a for a difference u, or of two squares",
+        holds=mixtures.is_sech(case.value, case.algebra),
+    )
 
 
 # ---------------------------------------------------------------------------------- the table
@@ -953,18 +978,74 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 _green,
             ),
             _rule(
-                "matern",
-                r"$(1 + a r) e^{-a r}$ and $(1 + a r + a^2 r^2 / 3) e^{-a r}$ are mixtures of "
-                "Gaussians (Matern), and so are sums of them.",
-                _matern,
-            ),
-            _rule(
                 "invariant",
-                r"On a circle or a sphere let $\psi$ depend on the angle of two points alone. Its "
-                r"mean $m$ over the second point is a constant, so $m - \psi$ is a kernel when "
-                r"$\psi$ is c.n.d., and $c \ge \sup \psi$ is at least $m$.",
+                r"Let $\psi$ depend on the angle of two points alone, or on $x - y$. Its mean $m$ "
+                r"over the second point is a constant, so for a c.n.d. $\psi$ and $c \ge m$, "
+                r"$c - \psi$ is a kernel: put the weight $-\sum_i c_i$ evenly on all points.",
                 _invariant,
                 premises=1,
+            ),
+            _rule(
+                "mean taken off",
+                "A kernel of the angle alone has the constant functions as eigenfunctions, with its "
+                "mean as the eigenvalue: less a constant up to its mean it is a kernel.",
+                _mean_taken,
+                premises=1,
+            ),
+            _rule(
+                "difference of mixtures",
+                r"$h(\psi) - h(\psi + d) = \int_0^d -h'(\psi + t) dt$, a mixture of the kernels "
+                r"$-h'(\psi + t)$ for a c.n.d. $\psi > 0$: h is a power below 1, or a logarithm.",
+                _gap,
+                premises=1,
+            ),
+            _rule(
+                "counting",
+                r"$n (n - 1) \cdots (n - k + 1)$ counts the ordered choices of k of n common "
+                r"elements; $\gcd(x, y)^j$ is the sum of Jordan's $J_j(d)$ over the common divisors.",
+                _whole_leaf(
+                    "as a sum over such choices, or over common divisors, no term is negative",
+                    counts.is_count,
+                ),
+            ),
+            _rule(
+                "reflection",
+                r"$k(x, y) \pm k(x, -y)$ is twice the even or odd part of a kernel that is the "
+                "same for -x and -y: put the weights also on the points -x.",
+                _reflected,
+                premises=1,
+            ),
+            _rule(
+                "odd part",
+                r"$\psi(x, -y) - \psi(x, y)$ for a c.n.d. $\psi$ that is the same for -x and -y: "
+                "the weights c at x and -c at -x have the sum 0.",
+                _odd_part,
+                premises=1,
+            ),
+            _rule(
+                "sum of two points",
+                r"With $\sum_i c_i = 0$ and $u = f(x) + f(y)$, $u^a$ for $1 < a < 2$ and "
+                r"$u \log u$ are mixtures of $e^{-t u}$, up to terms without interaction.",
+                _whole_leaf(
+                    "it is -u^a with 1 < a < 2, or -u log u, for u = f(x) + f(y) >= 0",
+                    mixtures.is_convex_of_sum,
+                ),
+                proves=CND,
+            ),
+            Rule(
+                "line",
+                "Vectors of one coordinate are numbers.",
+                {"formula": ""},
+                _line,
+                _no_facts,
+            ),
+            _rule(
+                "poisson",
+                r"$-\log(1 - 2 q \cos u + q^2) = 2 \sum_n q^n \cos(n u) / n$ for $|q| < 1$.",
+                _whole_leaf(
+                    "it is -log(a - b cos(g(x) - g(y))), a constant >= 0 above that",
+                    angles.is_log_of_cosine,
+                ),
             ),
             _rule(
                 "bounded difference",
@@ -1084,13 +1165,14 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
             ),
             _rule(
                 "bochner",
-                r"A continuous function of $x - y$ is a kernel exactly when its Fourier transform "
-                "is a positive measure (Bochner).",
+                r"A continuous function of $x - y$ is a kernel exactly when its Fourier transform is "
+                "a positive measure (Bochner), as that of a mixture of Gaussians is.",
                 _stationary,
             ),
             _rule(
                 "sech",
-                r"$1 / \cosh(t)$ is, up to its scale, its own Fourier transform, and positive.",
+                r"$1 / (\cosh t + \cos a)$ has the Fourier transform $\sinh(a w) / \sin a \sinh(\pi w)$, "
+                r"which is positive, and $\cosh(t)^{-a}$ has $|\Gamma((a + i w) / 2)|^2$, up to scale.",
                 _sech,
             ),
             _rule(
