@@ -32,8 +32,9 @@ def numbers(refutation):
 # A cone in the plane
 # -------------------
 #
-# On the line the triangle :math:`(1 - |x - y|)_+` is a kernel. Turned round to a cone in the plane
-# it is none: :math:`(1 - r)_+^l` needs :math:`l \ge (d + 1) / 2` in dimension :math:`d` (Askey).
+# On the line the triangle :math:`(1 - |x - y|)_+` is a kernel. Turned round to a cone in the
+# plane it is none: :math:`(1 - r)_+^l` needs :math:`l \ge (d + 1) / 2` in dimension :math:`d`
+# (Askey).
 
 assert mc.prove("max(0, 1 - abs(x - y))").status == "pd"
 assert mc.prove("max(0, 1 - norm(x - y))**1.5", domain="vectors(2)").status == "pd"
@@ -43,14 +44,20 @@ refutation.check()
 points, weights = numbers(refutation)
 
 # %%
-# The weights alternate as on a chessboard. Their wave has a frequency at which the Fourier
-# transform of the cone is negative, which is why the sum is negative too.
+# The weights alternate as on a chessboard, and so hold the frequencies (dashed) at which the
+# Fourier transform of the cone is negative. The sum over the points is an integral over the
+# frequencies, of one times the other.
 
 frequency = np.linspace(0.01, 12, 400)
 radius = (np.arange(2000) + 0.5) / 2000
 wave = np.cos(frequency[:, None, None] * radius[:, None] * np.cos(np.linspace(0, np.pi, 181)))
 transform = 2 * np.pi * (wave.mean(axis=2) * (1 - radius) * radius).mean(axis=1)
 assert transform.min() < 0
+
+angle = np.linspace(0, np.pi, 90, endpoint=False)
+along = points @ np.stack([np.cos(angle), np.sin(angle)])
+spectrum = np.exp(1j * frequency[:, None, None] * along.T) @ weights
+held = (abs(spectrum) ** 2).mean(axis=1)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.6), layout="constrained")
 draw(left, points, weights)
@@ -61,6 +68,7 @@ left.margins(0.12)
 right.axhline(0, color="#999999", linewidth=0.8)
 right.plot(frequency, transform, color="#666666")
 right.fill_between(frequency, transform, where=transform < 0, color=COLOURS[False], alpha=0.6)
+right.plot(frequency, 0.18 * held / held.max(), "--", color=COLOURS[True], linewidth=1)
 right.set(xlabel="frequency", ylim=(-0.05, 0.2), xlim=(0, 12), title="transform of the cone")
 plt.show()
 
@@ -69,8 +77,8 @@ plt.show()
 # ------------------------
 #
 # :math:`e^{-|x - y|^q}` is a kernel for :math:`0 < q \le 2`, and for no larger :math:`q`. The
-# nearer to 2, the more points it takes: the weights are those of a difference quotient of higher
-# and higher order.
+# nearer to 2, the more points it takes. Their weights change signs from point to point, as in a
+# difference quotient of high order.
 
 figure, row = plt.subplots(1, 3, figsize=(8.4, 2.6), layout="constrained")
 for axes, power in zip(row, ("3", "2.1", "2.0001"), strict=True):
