@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from mercer.proofs.normal import Algebra, E, semidefinite
+from mercer.proofs.admissible import semidefinite
+from mercer.proofs.normal import Algebra, E
 from mercer.proofs.sums import (
     Atom,
     Exponent,
@@ -178,7 +179,7 @@ def _block_is_semidefinite(part: Part, block: list[int], algebra: Algebra) -> bo
     numbers = {(i, j): part.entry(i, j).number for i in block for j in block}
     if all(value is not None for value in numbers.values()):
         rows = [[numbers[i, j] or Fraction(0) for j in block] for i in block]
-        return semidefinite(rows)
+        return semidefinite(tuple(map(tuple, rows)))
     return _is_rank_one(part, block, algebra) or _two_by_two(part, block, algebra)
 
 
