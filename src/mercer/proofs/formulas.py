@@ -35,7 +35,7 @@ from mercer.proofs.reading import Formula, read
 from mercer.proofs.search import Search
 from mercer.proofs.spaces import Space
 from mercer.proofs.steps import SPECIAL, FormulaProof, holds, used
-from mercer.proofs.theorems import claim
+from mercer.proofs.cases import claim
 from mercer.types import Array
 
 SECONDS = 10.0

@@ -16,7 +16,8 @@ from mercer.kernels.terms import Term, escape, number, text
 from mercer.proofs.admissible import allowed
 from mercer.proofs.assumptions import Given
 from mercer.proofs.reading import Formula
-from mercer.proofs.theorems import THEOREMS, formula_of
+from mercer.proofs.cases import formula_of
+from mercer.proofs.theorems import THEOREMS
 from mercer.proofs.trees import parameter
 
 SPECIAL = "special case"
@@ -28,7 +29,7 @@ def _special(step: Step) -> list[Condition]:
     claim = step.claim
     if len(step.premises) != 1:
         return [Condition(f"there is one premise, not {len(step.premises)}", holds=False)]
-    general = Term.of("formula", **{**dict(claim.parameters), "values": ()})
+    general = _general(claim)
     if step.premises[0].claim != general:
         return [Condition("the premise is the same formula for all values", holds=False)]
     try:
@@ -41,6 +42,11 @@ def _special(step: Step) -> list[Condition]:
         words = f"there is one value for each of {', '.join(names) or 'no parameter'}"
         return [Condition(words, holds=False)]
     return [holds(name, value, formula.given) for name, value in pairs]
+
+
+def _general(claim: Term) -> Term:
+    """The same formula for all values of its parameters."""
+    return Term.of("formula", **{**dict(claim.parameters), "values": ()})
 
 
 def used(formula: Formula) -> list[str]:
@@ -122,7 +128,7 @@ class FormulaProof(Proof, about="formula"):
         if self._flaw():  # data from elsewhere may not even be texts
             return rf"\text{{{escape(self.shown())}}}"
         try:
-            words = formula_of(self.claim).tree.latex()
+            words = formula_of(_general(self.claim)).tree.latex()
         except MercerError:
             return rf"\text{{{escape(self.shown())}}}"
         pairs = _pairs(self.claim["values"]) or []
