@@ -182,7 +182,10 @@ def text(value: object) -> str:
     if isinstance(value, tuple):
         inside = ", ".join(map(text, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
-    return repr(value)
+    try:
+        return repr(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        return f"<{type(value).__name__}, too long to be written>"
 
 
 def escape(words: str) -> str:
@@ -201,9 +204,11 @@ def number(value: object) -> str:
         return rf"\left({', '.join(map(number, value))}\right)"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return rf"\text{{{escape(text(value))}}}"
-    digits = repr(value).removesuffix(".0")
+    digits = text(value).removesuffix(".0")
+    if not re.fullmatch(r"[-+.e\d]+", digits):  # inf, nan, or too long
+        return rf"\text{{{escape(digits)}}}"
     if "e" not in digits:
-        return digits if digits not in {"inf", "-inf", "nan"} else rf"\text{{{digits}}}"
+        return digits
     mantissa, exponent = digits.split("e")
     power = f"10^{{{int(exponent)}}}"
     return power if mantissa == "1" else rf"{mantissa} \cdot {power}"
@@ -361,7 +366,8 @@ def _map(term: Term, x: str, y: str) -> str:
 
 def _on(term: Term, x: str, y: str) -> str:
     columns = term["columns"]
-    names = escape(", ".join(map(str, columns if isinstance(columns, tuple) else (columns,))))
+    columns = columns if isinstance(columns, tuple) else (columns,)
+    names = escape(", ".join(name if isinstance(name, str) else text(name) for name in columns))
     points = (rf"{{{point}}}_{{\text{{{names}}}}}" for point in (x, y))
     return _formula(term.children[0], *points)
 
@@ -452,7 +458,7 @@ def _wendland(term: Term, x: str, y: str) -> str:
         (15, (15, 15 * n + 45, 6 * n**2 + 36 * n + 45, n**3 + 9 * n**2 + 23 * n + 15)),
     )[smoothness]
     tail = _powers(coefficients, rf"\left({r}\right)")
-    cut = rf"\left(1 - {r}\right)_+^{{{n + smoothness}}}"
+    cut = rf"\left(1 - {r}\right)_+^{{{number(n + smoothness)}}}"
     front = rf"\frac{{1}}{{{below}}} " if below > 1 else ""
     return front + cut + (rf" \left({tail}\right)" if smoothness else "")
 

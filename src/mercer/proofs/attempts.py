@@ -27,7 +27,7 @@ from mercer.proofs.stationary import (
     constant_and_rest,
     fourier,
     is_bounded_difference,
-    mean_bound,
+    is_invariant,
 )
 from mercer.proofs.steps import FormulaProof
 from mercer.proofs.sums import Atom, Exponent, Sum, TooLarge, as_sum, lean
@@ -66,6 +66,7 @@ class Attempts:
         self._open: set[tuple[str, str]] = set()
         self._depth = 0
         self._rewriting = 0
+        self.thorough = False
 
     def of_sum(self, value: Sum, property_: str) -> Proof | None:
         """A proof for a sum in normal form, remembered."""
@@ -114,19 +115,21 @@ class Attempts:
                 yield self._of(name, value)
         yield self._invariant(value)
         yield self._mean_taken(value)
-        yield self._gap(value)
-        yield self._peeled(value, PD)
         yield self._common_factor(value)
-        yield self._reflected(value)
-        yield from self._rewritten(value, PD)
+        if self.thorough:
+            yield self._gap(value)
+            yield self._peeled(value, PD)
+            yield self._reflected(value)
+            yield from self._rewritten(value, PD)
 
     def _negatives(self, value: Sum) -> Iterator[Proof | None]:
         if mixtures.is_convex_of_sum(value, self.algebra):
             yield self._of("sum of two points", value, CND)
         yield self._one_negative(value)
         yield self._separated(value, CND)
-        yield self._peeled(value, CND)
-        yield from self._rewritten(value, CND)
+        if self.thorough:
+            yield self._peeled(value, CND)
+            yield from self._rewritten(value, CND)
 
     def _peeled(self, value: Sum, property_: str) -> Proof | None:
         """What is not proved core by core, as a premise of its own."""
@@ -182,8 +185,7 @@ class Attempts:
     def _invariant(self, value: Sum) -> Proof | None:
         """A constant less a function of the angle."""
         constant, rest = constant_and_rest(value)
-        top = mean_bound(-rest, self.algebra) if constant > 0 else None
-        if top is None or constant < top:
+        if constant <= 0 or not is_invariant(-rest, self.algebra):
             return None
         below = self.of_sum(-rest, CND)
         return below and self._checked("invariant", value, below)

@@ -402,12 +402,20 @@ class Algebra(Arithmetic):
         for product, factor in value.terms:
             part = Sum.constant(factor)
             for atom, exponent in product:
-                plain = atom.head == "min" and [str(a) for a in atom.args] == ["x", "y"]
-                if (atom.head == "min" and not plain) or not isinstance(exponent, Fraction):
+                lower = self._lower(atom) if atom.head == "min" else Sum.of(atom)
+                if lower is None or not isinstance(exponent, Fraction):
                     return None
-                part = self.times(part, Sum.of(Atom("x") if plain else atom, exponent))
+                part = self.times(part, self.power(lower, exponent))
             total = total + part
         return total
+
+    def _lower(self, least: Atom) -> Sum | None:
+        """The lesser of f(x) and f(y) for x <= y and f(x) = a + b x, or a - b x."""
+        first, second = sorted(least.args, key=lambda arg: "y" in arg.points)
+        slope = self.multiple_of(first - second, Sum.of(Atom("x")) - Sum.of(Atom("y")))
+        if slope is None or slope.number is None:
+            return None
+        return first if slope.number > 0 else second
 
     def maximum(self, least: Atom) -> Atom:
         """The maximum beside a minimum, as an atom of its own."""

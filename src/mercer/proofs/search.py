@@ -36,9 +36,18 @@ class Search(Attempts):
         """A proof that the formula is p.d., or None where none was found."""
         tree = self.formula.tree
         try:
-            return self.of_tree(tree, str(tree))
+            return self.of_tree(tree, str(tree)) or self._with_care().of_tree(tree, str(tree))
         except OutOfTime:
             return None
+
+    def _with_care(self) -> Search:
+        """A second search, which tries also what takes long, and knows what was proved."""
+        again = Search(self.formula, self.deadline)
+        again.thorough = True
+        again.algebra = self.algebra
+        again._found = {key: proof for key, proof in self._found.items() if proof}
+        again._trees = {key: proof for key, proof in self._trees.items() if proof}
+        return again
 
     def of_tree(self, tree: Tree, text: str | None = None, property_: str = PD) -> Proof | None:
         """A proof for a tree: in normal form, or part by part."""
@@ -73,7 +82,9 @@ class Search(Attempts):
         """A kernel on a larger domain is one on this one; vectors(1) are the real line."""
         if self.formula.space == Space("vectors", dimension=1):
             line = Formula(symmetry.on_line(tree), Space("reals"), self.formula.given)
-            below = Search(line, self.deadline).of_tree(line.tree, str(line.tree))
+            search = Search(line, self.deadline)
+            search.thorough = self.thorough
+            below = search.of_tree(line.tree, str(line.tree))
             return below and self._step("line", text, below)
         wider = larger(self.formula.space)
         if wider is None:
@@ -81,6 +92,7 @@ class Search(Attempts):
         if self._wider is None:
             whole = Formula(tree, wider, self.formula.given)
             self._wider = Search(whole, self.deadline)
+            self._wider.thorough = self.thorough
         below = self._wider.of_tree(tree, str(tree))
         return below and self._step("restriction", text, below)
 

@@ -113,6 +113,11 @@ def _above_mean(constant: Fraction, psi: Sum, algebra: Algebra) -> list[Conditio
     ]
 
 
+def is_invariant(psi: Sum, algebra: Algebra) -> bool:
+    """Whether a function depends on the angle alone, or on x - y."""
+    return angles.depends_on_angle(psi, algebra) or radial.profile(psi, algebra) is not None
+
+
 def mean_bound(psi: Sum, algebra: Algebra) -> Fraction | None:
     """A bound of the mean of a function of the angle, or of x - y; None where none is known."""
     if angles.depends_on_angle(psi, algebra):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -76,9 +77,10 @@ def holds(name: str, value: Any, given: Given) -> Condition:
         return Condition(f"{name} = {text(value)} is positive semidefinite", holds=True)
     bounds = given.bounds(name)
     try:
-        exact = Fraction(value) if type(value) in (int, float) else None
-    except (ValueError, OverflowError):  # NaN and infinity
-        exact = None
+        finite = type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond every float
+        finite = False
+    exact = Fraction(value) if finite else None
     return Condition(f"{name} = {text(value)} where {bounds.says(name)}", allowed(exact, bounds))
 
 
@@ -120,8 +122,10 @@ class FormulaProof(Proof, about="formula"):
     def shown(self) -> str:
         """The claim in words."""
         said = dict(self.claim.parameters)
+        words = said.get("text")
         pairs = _pairs(said.get("values")) or []
-        return f"{said.get('text')}{''.join(f', {name} = {text(v)}' for name, v in pairs)}"
+        shown = [words if isinstance(words, str) else text(words)]
+        return ", ".join(shown + [f"{name} = {text(value)}" for name, value in pairs])
 
     def formula(self) -> str:
         """The claim for LaTeX."""
