@@ -2,15 +2,16 @@
 
 Python itself evaluates the text of a formula: on arrays of points in floating point, where the
 smallest eigenvalue is looked at, and in many digits, where what looks negative must stay so.
-Only formulas without parameters are read, of the functions that `generate` uses.
+Only the functions that `generate` uses are read, and parameters that are given as numbers.
 """
 
 import ast
 import math
 import re
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache, cached_property, reduce
 from itertools import product
 from types import CodeType
@@ -188,6 +189,7 @@ class Target:
 
     text: str
     domain: str
+    parameters: Mapping[str, mp.mpf] = field(default_factory=dict)
 
     @cached_property
     def kind(self) -> str:
@@ -206,7 +208,8 @@ class Target:
         """The matrices of a batch of arrangements."""
         wide = self.points_are == "vector"
         x, y = (P[:, :, None], P[:, None]) if wide else (P[:, :, None], P[:, None, :])
-        names = FLOATS | SHAPED[self.points_are] | {"x": x, "y": y}
+        given = {name: float(value) for name, value in self.parameters.items()}
+        names = FLOATS | SHAPED[self.points_are] | given | {"x": x, "y": y}
         with np.errstate(all="ignore"):
             K = eval(self.code, {"__builtins__": {}}, names)
         shape = (len(P), P.shape[1], P.shape[1])
@@ -214,7 +217,8 @@ class Target:
 
     def pair(self, x, y):
         """The value at two points, in digits."""
-        names = EXACT | SHAPED_EXACT[self.points_are] | {"x": x, "y": y}
+        shaped = SHAPED_EXACT[self.points_are]
+        names = EXACT | shaped | {**self.parameters, "x": x, "y": y}
         try:
             value = eval(self.code, {"__builtins__": {}}, names)
         except (ZeroDivisionError, OverflowError):
@@ -374,12 +378,13 @@ def hole(target: Target, batch: Points, K: NDArray) -> Found | None:
     return None
 
 
-def form(text: str, domain: str, refutation: dict) -> mp.mpf:
+def form(text: str, domain: str, refutation: Mapping) -> mp.mpf:
     """The quadratic form of the points and weights that a refutation names in its JSON."""
     with mp.workdps(DIGITS):
         points = [point(p, domain) for p in refutation["points"]]
         weights = [fraction(w) for w in refutation["weights"]]
-        target = Target(text, domain)
+        given = refutation.get("parameters", {})
+        target = Target(text, domain, {name: fraction(v) for name, v in given.items()})
         pairs = product(zip(points, weights, strict=True), repeat=2)
         return mp.fsum(v * w * target.pair(x, y) for (x, v), (y, w) in pairs)
 
@@ -391,6 +396,26 @@ def point(told_as, domain: str):
     if isinstance(told_as, list):
         return np.array([fraction(c) for c in told_as], dtype=object)
     return fraction(told_as)
+
+
+def inside(told_as, domain: str) -> bool:
+    """Whether a point, as its JSON tells it, belongs to a domain; in exact arithmetic."""
+    kind, _, rest = domain.partition("(")
+    ends = [Fraction(n) for n in re.findall(r"[-+.\d]+", rest)]
+    if kind == "sets":
+        return all(isinstance(n, int) and n > 0 for n in told_as)
+    if kind in ("vectors", "sphere"):
+        square = sum(Fraction(c) ** 2 for c in told_as)
+        return (not ends or len(told_as) == ends[0]) and (kind == "vectors" or square == 1)
+    number = Fraction(told_as)
+    return {
+        "reals": True,
+        "circle": True,
+        "positive": number > 0,
+        "nonnegative": number >= 0,
+        "naturals": number >= 1 and number.denominator == 1,
+        "interval": not ends or ends[0] < number < ends[-1],
+    }[kind]
 
 
 def fraction(text: str) -> mp.mpf:

@@ -10,7 +10,6 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
-from sklearn.datasets import load_diabetes
 
 from mercer.errors import InvalidInput, NotAKernel
 from mercer.functions import Function, section
@@ -54,6 +53,9 @@ def unusable(out: Path, error: OSError) -> InvalidInput:
 
 def patients() -> dict[str, Any]:
     """442 patients of a diabetes study, as a table: three numbers and a category."""
+    # Half a second, which the other commands are spared.
+    from sklearn.datasets import load_diabetes  # noqa: PLC0415
+
     data = load_diabetes(scaled=False)
     values = dict(zip(data.feature_names, data.data.T, strict=True))
     table: dict[str, Any] = {name: values[name] for name in COLUMNS}

@@ -19,8 +19,8 @@ from mercer.proofs.radial import RADIUS, R
 from mercer.proofs.ranges import Range
 from mercer.proofs.sums import Atom, Sum, TooLarge
 
-CELLS = 360
-"""How many pieces the angles from 0 to pi are cut into."""
+CELLS = (24, 360)
+"""How many pieces the angles from 0 to pi are cut into: few first."""
 
 LARGEST_POWER = 64
 """The power of a number in front of a logarithm that is looked at."""
@@ -76,21 +76,33 @@ def _bare_points(value: Sum) -> bool:
 # ------------------------------------------------------------------------------------- means
 
 
-def largest_mean(value: Sum, algebra: Algebra) -> Fraction | None:
-    """A bound of the mean of a function of the angle; None where none is known."""
+def mean_is_at_most(bound: Fraction, value: Sum, algebra: Algebra) -> bool:
+    """Whether the mean of a function of the angle is at most a number: by its largest value,
+    or by that in each of some cells, few or many.
+    """
     top = algebra.world.range(value).high
+    if top is not None and top <= bound:
+        return True
     profile = _of_angle(value, algebra)
-    weights = _weights(algebra)
-    if profile is None or weights is None:
-        return top
+    if profile is None:
+        return False
+    means = (_largest_mean(profile, algebra, cells) for cells in CELLS)
+    return any(mean is not None and mean <= bound for mean in means)
+
+
+def _largest_mean(profile: Sum, algebra: Algebra, cells: int) -> Fraction | None:
+    """A bound of the mean, from the largest value in each cell."""
+    weights = _weights(algebra, cells)
+    if weights is None:
+        return None
     total = Fraction(0)
     for n, weight in enumerate(weights):
-        step = PI_ABOVE / CELLS
+        step = PI_ABOVE / cells
         own = _on(profile, n * step, (n + 1) * step, algebra)
         if own is None:
-            return top
+            return None
         total += own * (weight[1] if own > 0 else weight[0])
-    return total if top is None else min(total, top)
+    return total
 
 
 def _of_angle(value: Sum, algebra: Algebra) -> Sum | None:
@@ -127,18 +139,18 @@ def _on(profile: Sum, low: Fraction, high: Fraction, algebra: Algebra) -> Fracti
     return _with_angle(algebra, low, high).world.range(profile).high
 
 
-def _weights(algebra: Algebra) -> list[tuple[Fraction, Fraction]] | None:
+def _weights(algebra: Algebra, cells: int) -> list[tuple[Fraction, Fraction]] | None:
     """Bounds of the share of the angles in each cell: on the circle, and on the sphere."""
     circle = algebra.space.kind == "circle" or algebra.space.dimension == 2
     if circle:
-        # A cell is wider than pi / CELLS by less than one part in ten million, and the last one
+        # A cell is wider than pi / cells by less than one part in ten million, and the last one
         # ends beyond pi.
-        even, slack = Fraction(1, CELLS), Fraction(1, 10**7)
-        return [(even - slack, even + slack)] * CELLS
+        even, slack = Fraction(1, cells), Fraction(1, 10**7)
+        return [(even - slack, even + slack)] * cells
     if algebra.space.dimension != 3:
         return None
-    step = PI_ABOVE / CELLS
-    cosines = [_cosine(n * step) for n in range(CELLS)]
+    step = PI_ABOVE / cells
+    cosines = [_cosine(n * step) for n in range(cells)]
     ends = [*cosines, (Fraction(-1), Fraction(-1))]
     return [
         ((least - most) / 2, (above - below) / 2)

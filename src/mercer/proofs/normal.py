@@ -108,10 +108,10 @@ class Algebra(Arithmetic):
             if is_whole(inner):
                 return self._power_tree(base.args[0], number(inner * power))
         if base.head == "multiply" and not is_natural(power):
-            parts = [self.normal(part) for part in base.args]
-            if is_whole(power) or all(self.world.range(part).nonnegative for part in parts):
+            parts = base.args if is_whole(power) else self._without_signs(base.args)
+            if parts is not None:
                 total = ONE
-                for part in base.args:
+                for part in parts:
                     total = self.times(total, self._power_tree(part, exponent))
                 return total
         if base.head in ("min", "max") and len(base.args) == 2 and not is_natural(power):
@@ -119,6 +119,19 @@ class Algebra(Arithmetic):
             if found is not None:
                 return found
         return self.power(self.normal(base), power)
+
+    def _without_signs(self, parts: tuple[Tree, ...]) -> tuple[Tree, ...] | None:
+        """Factors that are nowhere negative, with the same product; None if it has no sign."""
+        found, negative = [], False
+        if sum(part.head != "number" for part in parts) < 2:
+            return None
+        for part in parts:
+            known = self.world.range(self.normal(part))
+            if not (known.nonnegative or known.nonpositive):
+                return None
+            found.append(part if known.nonnegative else -part)
+            negative ^= not known.nonnegative
+        return None if negative else tuple(found)
 
     def _log_tree(self, inner: Tree) -> Sum:
         """The logarithm of a product as a sum, before the product is multiplied out."""
@@ -301,11 +314,13 @@ class Algebra(Arithmetic):
         return self._split(value)
 
     def at_zero(self, value: Sum) -> Sum | None:
-        """The sum at y = 0, if zero is a point of the domain."""
+        """The sum at y = 0, if zero is a point of the domain: for sets, the empty one."""
         if self.space.kind in ("reals", "nonnegative"):
             inside = True
         elif self.space.kind == "interval":
             inside = self.space.low < 0 < self.space.high  # type: ignore[operator]
+        elif self.space.kind == "sets":
+            inside = _is_defined_at_empty(value)
         else:
             inside = self.space.kind == "vectors"
         if not inside:
@@ -316,7 +331,7 @@ class Algebra(Arithmetic):
         def change(atom: Atom) -> Sum | None:
             if "y" not in atom.points:
                 return Sum.of(atom)
-            if atom.head in ("y", "dot", "form"):
+            if atom.head in ("y", "dot", "form", "len"):
                 return Sum()
             if atom.head == "norm":
                 p, a, _ = atom.args
@@ -439,6 +454,18 @@ class Algebra(Arithmetic):
         """Whether the matrix of x'Ay is p.s.d.: by assumption, or by its entries."""
         name = atom.args[0]
         return name in self.given.matrices or _semidefinite_text(name)
+
+
+def _is_defined_at_empty(value: Sum) -> bool:
+    """Whether a sum is one of powers above zero of sizes: it has a value at the empty set."""
+    return all(
+        isinstance(exponent, Fraction)
+        and (exponent > 0 or atom.head == "prime")
+        and atom.head in ("len", "prime", "sum")
+        and (atom.head != "sum" or _is_defined_at_empty(atom.args[0]))
+        for product, _ in value.terms
+        for atom, exponent in product
+    )
 
 
 def _is_vector(tree: Tree) -> bool:

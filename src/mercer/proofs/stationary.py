@@ -102,14 +102,11 @@ def invariant(case: Case) -> list[Condition]:
 
 def _above_mean(constant: Fraction, psi: Sum, algebra: Algebra) -> list[Condition]:
     """Whether a constant is at least the mean of an invariant function."""
-    top = mean_bound(psi, algebra)
+    invariant = is_invariant(psi, algebra)
+    above = invariant and is_above_mean(constant, psi, algebra)
     return [
-        Condition(
-            "the premise depends on the angle, or the difference, alone", top is not None
-        ),
-        Condition(
-            "the constant is at least the mean of the premise", top is None or constant >= top
-        ),
+        Condition("the premise depends on the angle, or the difference, alone", invariant),
+        Condition("the constant is at least the mean of the premise", above),
     ]
 
 
@@ -118,13 +115,12 @@ def is_invariant(psi: Sum, algebra: Algebra) -> bool:
     return angles.depends_on_angle(psi, algebra) or radial.profile(psi, algebra) is not None
 
 
-def mean_bound(psi: Sum, algebra: Algebra) -> Fraction | None:
-    """A bound of the mean of a function of the angle, or of x - y; None where none is known."""
+def is_above_mean(constant: Fraction, psi: Sum, algebra: Algebra) -> bool:
+    """Whether a constant is at least the mean of an invariant function."""
     if angles.depends_on_angle(psi, algebra):
-        return angles.largest_mean(psi, algebra)
-    if radial.profile(psi, algebra) is not None:
-        return algebra.world.range(psi).high
-    return None
+        return angles.mean_is_at_most(constant, psi, algebra)
+    high = algebra.world.range(psi).high
+    return high is not None and high <= constant
 
 
 def mean_taken(case: Case) -> list[Condition]:
@@ -134,8 +130,7 @@ def mean_taken(case: Case) -> list[Condition]:
     if not angles.depends_on_angle(rest, case.algebra):
         return holds_if("it depends on the angle alone", holds=False)
     taken = kept - constant
-    top = angles.largest_mean(-case.first, case.algebra)
-    good = top is not None and -top >= taken
+    good = angles.mean_is_at_most(-taken, -case.first, case.algebra)
     return [
         equal(
             "it is the premise less a constant", case.first - Sum.constant(taken), case.value
