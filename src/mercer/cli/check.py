@@ -60,7 +60,7 @@ def check(
     try:
         verdict = prove(formula, domain, seconds, assume=", ".join(assume or ()))
         said = told(verdict, as_json=as_json)
-    except Exception as error:  # a crash must not end with the exit code of an answer
+    except Exception as error:  # noqa: BLE001 - a crash must not end with an answer's exit code
         reason = str(error)
         if not isinstance(error, MercerError):
             reason = f"{type(error).__name__}, a mistake in mercer itself: {reason}"

@@ -15,6 +15,7 @@ from mercer.loops.tiles import ROWS as TILE_ROWS
 from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
 from mercer.loops.vector import (
     ROWS,
+    full_width,
     roundings,
     run_length,
     tile_chi2,
@@ -53,6 +54,7 @@ def _fill(
     i: Any, j: Any, k: Any, m: Any, out: Any, stride: Any,
 ) -> None:  # fmt: skip
     """Fill rows i:j and columns k:m of the matrix, into flat `out`."""
+    full_width()
     group = PANELS * wide_
     sums = np.empty(ROWS * group, X.dtype)
     zero = p - p

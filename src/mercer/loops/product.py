@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mercer.loops.compiled import REGROUP, compiled
 from mercer.loops.threads import run
 from mercer.loops.tiles import COLUMNS, ROWS, Slice, Tiles, Workspace, pieces
+from mercer.loops.vector import full_width
 from mercer.types import Array
 
 GROUPS = 16
@@ -31,6 +32,7 @@ def _forward(
     tile: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, V: Any, zero: Any, out: Any
 ) -> None:
     """`out[v, i:j] += tile @ V[v, k:m]`, for every v."""
+    full_width()
     for v in range(V.shape[0]):
         right = V[v, k:m]
         for row in range(j - i):
@@ -46,6 +48,7 @@ def _backward(
     tile: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, V: Any, zero: Any, out: Any
 ) -> None:
     """`out[v, k:m] += tile' @ V[v, i:j]`, for every v."""
+    full_width()
     count = m - k
     sums = np.empty(count, V.dtype)
     four = (j - i) // 4 * 4

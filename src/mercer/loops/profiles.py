@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer.loops.compiled import compiled
-from mercer.loops.vector import exp
+from mercer.loops.vector import exp, full_width
 
 FAR: Any = np.float32(1e4)
 ONE: Any = np.float32(1)
@@ -28,6 +28,7 @@ def finish(
     `p`, `q`, `whole` are the parameters of the profile, `a` is the norm of the row and
     `norms[j]` that of the column, for the profiles that need them.
     """
+    full_width()
     count = len(out)
     if profile == GAUSSIAN:
         for j in range(count):
@@ -72,6 +73,7 @@ def finish(
 @compiled()
 def shift(sums: Any, a: Any, norms: Any, zero: Any) -> None:
     """Complete -2 x'y to a squared distance, which rounding must not make negative."""
+    full_width()
     for j in range(len(sums)):
         squared = sums[j] + (a + norms[j])
         sums[j] = zero if squared < zero else squared

@@ -93,6 +93,23 @@ def _power_of_two(_context: Any, bits: Any) -> Any:
     return result(bits), build
 
 
+@intrinsic
+def full_width(_context: Any) -> Any:
+    """Ask for the widest vectors in the loops of the function that calls this.
+
+    LLVM keeps to half of a 512-bit register by itself, for code that has few vectors among
+    much else. These loops have nothing else.
+    """
+
+    def build(context: Any, builder: Any, _sig: Any, _args: Any) -> Any:
+        if _AVX512:
+            # llvmlite knows only some of the attributes, and `add` of theirs refuses others.
+            set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
+
+
 def exp(x: float) -> float:
     """The exponential of a number, inside compiled loops."""
     return float(np.exp(x))

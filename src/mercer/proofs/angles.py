@@ -1,8 +1,8 @@
 r"""Functions of the angle between two points of a circle or sphere.
 
-A function of the angle alone has a mean over one point that does not depend on the other. A kernel
-less a constant up to its mean is a kernel, and so is a constant from its mean on, less a c.n.d.
-function. The mean is bounded in interval arithmetic.
+A function of the angle alone has a mean over one point that does not depend on the other. A
+kernel less a constant up to its mean is a kernel, and so is a constant from its mean on, less
+a c.n.d. function. The mean is bounded in interval arithmetic.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def _only_in_abs(value: Sum, atom: Atom) -> bool:
 
 def _bare_points(value: Sum) -> bool:
     """Whether a point stands outside of cosines and sines."""
-    for product, _ in value.terms:
-        for atom, exponent in product:
+    for factors, _ in value.terms:
+        for atom, exponent in factors:
             if atom.head in ("x", "y"):
                 return True
             inner = [arg for arg in (*atom.args, exponent) if isinstance(arg, Sum)]
@@ -182,8 +182,8 @@ def on_sphere(value: Sum, algebra: Algebra) -> bool:
 
 
 def gegenbauer(p: Polynomial, dimension: int) -> Polynomial:
-    r"""The coefficients of a polynomial in $t = x^\top y$ by the Gegenbauer polynomials $P_n$ with
-    $P_n(1) = 1$ of the unit sphere with so many coordinates (Schoenberg).
+    r"""The coefficients of a polynomial in $t = x^\top y$ by the Gegenbauer polynomials $P_n$
+    with $P_n(1) = 1$ of the unit sphere with so many coordinates (Schoenberg).
     """
     one, line = [Fraction(1)], [Fraction(0), Fraction(1)]
     basis: list[Polynomial] = [one, line]
@@ -200,9 +200,9 @@ def gegenbauer(p: Polynomial, dimension: int) -> Polynomial:
 
 
 def is_askey(value: Sum, algebra: Algebra) -> bool:
-    r"""Whether a sum is $\max(0, 1 - \theta / s)^l$ of the angle: on the circle $l \ge 1$, where
-    convex functions of the angle have cosine coefficients >= 0 (Polya); on spheres of up to four
-    coordinates $l \ge 2$ and $s \le \pi$ (Gneiting).
+    r"""Whether a sum is $\max(0, 1 - \theta / s)^l$ of the angle: on the circle $l \ge 1$,
+    where convex functions of the angle have cosine coefficients >= 0 (Polya); on spheres of up
+    to four coordinates $l \ge 2$ and $s \le \pi$ (Gneiting).
     """
     if len(value.terms) != 1 or len(value.terms[0][0]) != 1 or value.terms[0][1] != 1:
         return False

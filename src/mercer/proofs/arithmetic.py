@@ -76,7 +76,12 @@ class Arithmetic(ABC):
             elif rational and atom.head in ("cos", "sin") and is_natural(exponent):
                 waves.append((atom, int(exponent)))
                 continue
-            elif rational and atom.head == "abs" and abs(exponent) >= 2:
+            elif (
+                rational
+                and atom.head == "abs"
+                and abs(exponent) >= 2
+                and _splits(atom, exponent)
+            ):
                 twice = int(exponent / 2)  # towards zero
                 extra.append(self.power(atom.args[0], Fraction(2 * twice)))
                 left -= 2 * twice
@@ -504,6 +509,13 @@ def _signless(product: Product) -> Product:
         if total.denominator == 1 and total % 2 == 0:
             found[size], found[atom] = Fraction(0), odd + total
     return ordered((atom, exponent) for atom, exponent in found.items() if exponent)
+
+
+def _splits(size: Atom, exponent: Fraction) -> bool:
+    """Whether squares are taken out of a power of |u|: always, but of |x| only even powers."""
+    inner = size.args[0].terms
+    bare = len(inner) == 1 and len(inner[0][0]) == 1 and inner[0] == (((inner[0][0][0]),), 1)
+    return not bare or exponent % 2 == 0
 
 
 def is_natural(exponent: Exponent) -> TypeGuard[Fraction]:

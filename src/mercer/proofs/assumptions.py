@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mercer.errors import InvalidFormula
+from mercer.proofs.signs import GREEK
 
 _NAME = r"[A-Za-z][A-Za-z0-9_]*"
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:/\d+)?"
+_PSD = r"(?:psd|p\.s\.d\.|positive semi-?definite)"
+_SPELLED = {"≥": ">=", "≤": "<=", "∈": " in ", "⪰": " psd", "≽": " psd", "ℕ": "N", "ℤ": "Z"}
+_SPELLED |= {"ℝ": "R", **GREEK}
 _RESERVED = {"x", "y", "pi", "inf"}
 
 
@@ -91,17 +95,46 @@ def assumptions(said: Iterable[str]) -> Given:
     numbers: dict[str, Bounds] = {}
     matrices: list[str] = []
     for words in said:
-        text = words.strip().replace("\\", "").replace("≥", ">=").replace("≤", "<=")
-        text = re.sub(r"\bgeq?\b", ">=", re.sub(r"\bleq?\b", "<=", text))
+        text = _usual(words)
         if not text:
             continue
-        found = re.fullmatch(rf"({_NAME})\s+(?:is\s+)?(?:a\s+)?(psd|p\.s\.d\.)", text)
+        found = re.fullmatch(rf"({_NAME})\s+(?:is\s+)?(?:a\s+)?{_PSD}", text)
         if found:
             matrices.append(_free(found[1], words))
             continue
         name, bounds = _bounds(text, words)
         numbers[name] = _both(numbers.get(name, Bounds()), bounds, words)
     return Given(tuple(numbers.items()), tuple(dict.fromkeys(matrices)))
+
+
+def clauses(said: str) -> list[str]:
+    """The parts of a list of assumptions, which commas, semicolons and "and" divide.
+
+    >>> clauses("s > 0, q in (0, 2] and A psd")
+    ['s > 0', 'q in (0, 2]', 'A psd']
+    """
+    text = re.sub(r"\\text\s*\{([^{}]*)\}", r" \1 ", said).replace("$", " ")
+    parts = re.split(r"[,;](?![^(\[]*[)\]])|\band\b|\\qquad|\\quad|\\land", text)
+    return [part.strip().removeprefix("where ").strip(". ") for part in parts]
+
+
+def _usual(words: str) -> str:
+    """An assumption in its one spelling: Greek letters and signs as words."""
+    text = re.sub(r"\\math(?:bb|cal)\s*\{?\s*([A-Za-z])\s*\}?", r" \1 ", words)
+    for sign, word in _SPELLED.items():
+        text = text.replace(sign, word)
+    text = re.sub(r"\\?\b(succ(?:eq|curlyeq)\s*0)", " psd", text).replace("\\", "")
+    text = re.sub(r"\bgeq?\b", ">=", re.sub(r"\bleq?\b", "<=", text))
+    text = re.sub(r"\bgt\b", ">", re.sub(r"\blt\b", "<", text)).strip()
+    kinds = {"N": "natural", "Z": "whole", "R": "real"}
+    found = re.fullmatch(rf"({_NAME})\s+in\s+([NZR])", text)
+    if found:
+        return f"{found[1]} {kinds[found[2]]}"
+    found = re.fullmatch(rf"({_NAME})\s+in\s*([(\[])\s*(.+?)\s*,\s*(.+?)\s*([)\]])", text)
+    if not found:
+        return text
+    name, left, low, high, right = found.groups()
+    return f"{low} {'<' if left == '(' else '<='} {name} {'<' if right == ')' else '<='} {high}"
 
 
 def _free(name: str, words: str) -> str:

@@ -1,8 +1,9 @@
-r"""Polynomials in a count that both points share: common elements, or the greatest common divisor.
+r"""Polynomials in a count that both points share: of common elements, or the largest divisor.
 
-The number of ways to choose k of the common elements in order, $n (n - 1) \cdots (n - k + 1)$, is a
-kernel for $n = |x \cap y|$. And $\sum_j c_j \gcd(x, y)^j = \sum_{d | x, d | y} \sum_j c_j J_j(d)$
-with Jordan's functions $J_j$, of which each is at least d times the one before.
+The number of ways to choose k of the common elements in order, $n (n - 1) \cdots (n - k + 1)$,
+is a kernel for $n = |x \cap y|$. And
+$\sum_j c_j \gcd(x, y)^j = \sum_{d | x, d | y} \sum_j c_j J_j(d)$ with Jordan's functions $J_j$,
+of which each is at least d times the one before.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def is_count(value: Sum, algebra: Algebra) -> bool:
 
 
 def _by_choices(p: Polynomial) -> Polynomial:
-    """The coefficients by n (n - 1) ... (n - k + 1): Newton's divided differences at 0, 1, 2."""
+    """The coefficients by n (n - 1) ... (n - k + 1): Newton's differences at 0, 1, 2."""
     found, rest, node = [], list(p), 0
     while rest:
         quotient: Polynomial = []
@@ -46,8 +47,8 @@ def _by_choices(p: Polynomial) -> Polynomial:
 def _of_divisors(p: Polynomial) -> bool:
     """Whether the sum over j of c_j J_j(n) is nowhere negative.
 
-    At n = 1 each J_j is 1. At n > 1 J_0 is 0, and J_{j+1} >= n J_j >= 2 J_j; what is negative is
-    carried up with half its weight.
+    At n = 1 each J_j is 1. At n > 1 J_0 is 0, and J_{j+1} >= n J_j >= 2 J_j; what is negative
+    is carried up with half its weight.
     """
     if sum(p, Fraction(0)) < 0:
         return False

@@ -1,8 +1,8 @@
 r"""Sums $\sum_j P_j(v)\, e^{-d_j v}$ on $v > 0$: whether they are nowhere negative.
 
-One rate leaves a polynomial, constants with commensurable rates one in $q = e^{-d v}$, for which
-Sturm's theorem decides. Otherwise intervals are cut until each is decided, and from some v on
-the slowest term is larger than all others.
+One rate leaves a polynomial, constants with commensurable rates one in $q = e^{-d v}$, for
+which Sturm's theorem decides. Otherwise intervals are cut until each is decided, and from some
+v on the slowest term is larger than all others.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def is_nonnegative(terms: list[Decaying]) -> bool:
 
 
 def _by_powers(groups: dict[Fraction, Polynomial]) -> bool | None:
-    """Constants as a polynomial in q on (0, 1); None if they are not, or the degree is large."""
+    """Constants as a polynomial in q on (0, 1); None for others and for large degrees."""
     if any(len(p) > 1 for p in groups.values()):
         return None
     rates = [rate for rate in groups if rate]

@@ -2,8 +2,8 @@ r"""A formula on two batches of encoded points: what is worked out before, and t
 
 Where points are sets, a formula depends on three numbers a pair: how many elements are in x
 alone, in y alone and in both. On the sphere the inner product is $1 - |x - y|^2 / 2$, which is
-exactly 1 where x = y, and the angle is $2 \operatorname{atan2}(|x - y|, |x + y|)$, which loses no
-digits where its cosine is near 1.
+exactly 1 where x = y, and the angle is $2 \operatorname{atan2}(|x - y|, |x + y|)$, which loses
+no digits where its cosine is near 1.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ class Evaluation:
         B: The points y.
     """
 
-    def __init__(
-        self, formula: Formula, values: Mapping[str, Any], A: Batch, B: Batch
-    ) -> None:
+    def __init__(self, formula: Formula, values: Mapping[str, Any], A: Batch, B: Batch) -> None:
         self.formula, self.values = formula, values
         self.tree = prepared(formula)
         self.kind = formula.space.points_are
@@ -145,7 +143,7 @@ def _count(tree: Tree) -> Tree | None:
     return total
 
 
-def _holds(tree: Tree, x: bool, y: bool) -> bool:  # noqa: FBT001 - two by two cases
+def _holds(tree: Tree, x: bool, y: bool) -> bool:
     """Whether a set holds what is in x, or in y, or in both."""
     if tree.head == "point":
         return x if tree.value == "x" else y
@@ -210,4 +208,5 @@ def _scaled_to_one(values: Any) -> Any:
 
 
 def _sizes(members: Any) -> Floats:
-    return np.diff(members.indptr).astype(np.float64)
+    sizes: Floats = np.diff(members.indptr).astype(np.float64)
+    return sizes

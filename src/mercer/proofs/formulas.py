@@ -30,12 +30,12 @@ from mercer.kernels.proof import Proof
 from mercer.kernels.terms import Term
 from mercer.kernels.text import LATER
 from mercer.loops import Blocks, Tiles
+from mercer.proofs.cases import claim
 from mercer.proofs.evaluation import Evaluation
 from mercer.proofs.reading import Formula, read
 from mercer.proofs.search import Search
 from mercer.proofs.spaces import Space
 from mercer.proofs.steps import SPECIAL, FormulaProof, holds, used
-from mercer.proofs.cases import claim
 from mercer.types import Array
 
 SECONDS = 10.0

@@ -23,9 +23,9 @@ def bases(value: Sum) -> list[Sum]:
 
 
 def is_gap(value: Sum, base: Sum, algebra: Algebra) -> bool:
-    r"""Whether a sum is $c\, |h(\psi) - h(\psi + \delta)|$ with $\delta > 0$ for the base $\psi$:
-    the integral of $|h'|$ from $\psi$ to $\psi + \delta$, where h is a logarithm, or a power
-    below one.
+    r"""Whether a sum is $c\, |h(\psi) - h(\psi + \delta)|$ with $\delta > 0$ for the base
+    $\psi$: the integral of $|h'|$ from $\psi$ to $\psi + \delta$, where h is a logarithm, or a
+    power below one.
     """
     for term, factor in value.terms:
         core = _core(term)
@@ -87,8 +87,9 @@ def _is_shifted(
 
 
 def is_sech(value: Sum, algebra: Algebra) -> bool:
-    r"""Whether a sum is $(f(x)^2 + f(y)^2 + c f(x) f(y))^{-a}$ with f > 0 and $-2 < c \le 2$, or
-    $(e^u + e^{-u} + c)^{-a}$ with $u = g(x) - g(y)$; a whole, or any a > 0 for c = 0 and c = 2.
+    r"""Whether a sum is $(f(x)^2 + f(y)^2 + c f(x) f(y))^{-a}$ with f > 0 and $-2 < c \le 2$,
+    or $(e^u + e^{-u} + c)^{-a}$ with $u = g(x) - g(y)$; a whole, or any a > 0 for c = 0 and
+    c = 2.
     """
     if len(value.terms) != 1 or len(value.terms[0][0]) != 1 or value.terms[0][1] != 1:
         return False
@@ -121,7 +122,7 @@ def _cross_term(base: Sum, algebra: Algebra) -> Fraction | None:
 
 
 def _is_pair(first: Product, second: Product, algebra: Algebra) -> bool:
-    """Whether two products are positive, F(x) and F(y), or e^u and e^(-u) for a difference u."""
+    """Whether two products are positive: F(x) and F(y), or e^u and e^-u of a difference."""
     a, b = (Sum(((product, Fraction(1)),)) for product in (first, second))
     if not (algebra.world.range(a).positive and algebra.world.range(b).positive):
         return False

@@ -8,7 +8,7 @@ products of cosines by cosines of sums.
 >>> algebra = Algebra.of(read("x*y", "positive"))
 >>> one, other = (read(text, "positive").tree for text in ("max(x, y)", "x*y/min(x, y)"))
 >>> print(algebra.normal(read("exp(-(x - y)**2/2)").tree))
-e**(x*y - 1/2*x**2 - 1/2*y**2)
+e**(x*y - x**2/2 - y**2/2)
 """
 
 from __future__ import annotations
@@ -430,7 +430,8 @@ class Algebra(Arithmetic):
         slope = self.multiple_of(first - second, Sum.of(Atom("x")) - Sum.of(Atom("y")))
         if slope is None or slope.number is None:
             return None
-        return first if slope.number > 0 else second
+        lower: Sum = first if slope.number > 0 else second
+        return lower
 
     def maximum(self, least: Atom) -> Atom:
         """The maximum beside a minimum, as an atom of its own."""

@@ -5,53 +5,36 @@ A formula is cut into tokens, each with its place, and written down again as Pyt
 
 >>> print(plain(r"e^{-\|x - x'\|_1 / 2}").text)
 e**(-norm(x-y,1)/2)
+>>> print(plain(r"k(x, z) = (x^\top z)^2 / 2\sigma^2", names=("sigma",)).text)
+(dot(x,y))**2/(2*sigma**2)
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from mercer.errors import InvalidFormula
+from mercer.proofs.points import named
+from mercer.proofs.signs import CUTS, Token, refuse, tokens
+from mercer.proofs.trees import FUNCTIONS
 
-LONGEST = 4_000
-"""Characters of a formula that are read."""
+DEEPEST = 80
+"""Levels of brackets and operations that are read."""
 
-DIGITS = 300
-"""Digits of one number that are read."""
+_CLOSERS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
 
-_TOKEN = re.compile(
-    r"""(?P<skip>\s+|\\[,;:!>\ ]|\\q?quad\b|\\left\b|\\right\b|\\[Bb]igg?[lr]?\b|~)
-    |\\(?:mathrm|operatorname|text|mathbf|mathit|mathsf)\s*\{\s*(?P<named>[A-Za-z]+)\s*\}
-    |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+(?![\w.]))?)
-    |(?P<word>\\?[^\W\d_][^\W_]*(?:_[^\W_]+)*|\\[|{}])
-    |(?P<sign>\*\*|<=|>=|!=|==|[-+*/^@(),<>=|&\[\]{};'_]|.)""",
-    re.VERBOSE,
-)
+_CONSTANTS = {"pi", "e", "inf"}
 
-_UNICODE = str.maketrans(
-    {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "′": "'", "’": "'", "∥": "‖", "∣": "|"}
-    | {"≤": "<=", "≥": ">=", "∩": "&", "∪": "|", "△": "∆", "Δ": "∆", "⊤": "ᵀ"}
-)
+_OPERATORS = {"+", "-", "*", "/", "@", "&", "union", "∆", ",", "<", ">", "<=", ">=", "==", "!="}
 
-_POWERS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", range(10), strict=True))
+_SHOWN = {"union": " | ", "|": " | ", "∆": " ^ ", "^": " ^ ", "&": " & "}
 
-_WORDS = {
-    r"\cdot": "*", r"\times": "*", r"\ast": "*", r"\cap": "&", r"\cup": "union",
-    r"\triangle": "∆", r"\Delta": "∆", r"\ominus": "∆", r"\|": "‖", r"\Vert": "‖",
-    r"\lVert": "‖", r"\rVert": "‖", r"\vert": "|", r"\lvert": "|", r"\rvert": "|",
-    r"\mid": "|", r"\langle": "⟨", r"\rangle": "⟩", r"\{": "{", r"\}": "}", r"\le": "<=",
-    r"\leq": "<=", r"\ge": ">=", r"\geq": ">=", r"\lt": "<", r"\gt": ">", r"\prime": "'",
-    r"\infty": "inf", r"\ln": "log", "ln": "log", r"\arccos": "acos", r"\arcsin": "asin",
-    "arccos": "acos", "arcsin": "asin", "π": "pi", "σ": "sigma", "λ": "lambda_",
-    "lambda": "lambda_", "γ": "gamma", "α": "alpha", "β": "beta", "θ": "theta",
-    "maximum": "max", "minimum": "min", "infinity": "inf", "exponential": "exp",
-}  # fmt: skip
+_ON_SETS = {" & ", " | ", " ^ ", "(", ")", "x", "y"}
 
-_QUIET = {"mathrm", "operatorname", "text", "mathbf", "mathit", "boldsymbol", "displaystyle"}
-
-_ENDS = re.compile(r"[\w)\]'ᵀ]$")
+Pieces = list[tuple[str, int]]
+"""Text, each piece with its place in the original."""
 
 
 @dataclass(frozen=True)
@@ -62,264 +45,596 @@ class Plain:
     places: tuple[int, ...]
 
 
-@dataclass
-class _Token:
-    text: str
+@dataclass(frozen=True)
+class _Factor:
+    """One of the factors that stand side by side.
+
+    Attributes:
+        pieces: The factor as Python writes it.
+        at: Where it begins.
+        kind: "number", "name", "matrix" or "" for all else.
+        glued: Whether it follows what is before it without a space.
+        turned: Whether it is transposed.
+    """
+
+    pieces: Pieces
     at: int
+    kind: str = ""
+    glued: bool = True
+    turned: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(text for text, _ in self.pieces)
 
 
-def refuse(message: str, formula: str, at: int) -> InvalidFormula:
-    """An error that points at a column."""
-    start = max(0, at - 40)
-    shown = formula[start : at + 40].replace("\n", " ")
-    shown = "".join(c if c.isprintable() else "?" for c in shown)
-    return InvalidFormula(f"{message}, at column {at + 1}:\n  {shown}\n  {' ' * (at - start)}^")
-
-
-def plain(formula: str) -> Plain:
-    """A formula in Python's notation.
+def parted(formula: str) -> tuple[list[Token], str]:
+    """The tokens of a formula, and the text after it, which says what is known.
 
     Raises:
-        InvalidFormula: It is too long, or holds a sign that means nothing here.
+        InvalidFormula: A sign means nothing here.
     """
-    if len(formula) > LONGEST:
-        raise InvalidFormula(
-            f"the formula has {len(formula)} characters, and at most {LONGEST} are read.\n"
-            "Break it up: sums and products of kernels are kernels."
-        )
-    tokens = _primes(list(_tokens(formula)))
-    tokens = _braces(tokens, formula)
-    tokens = _bars(tokens, formula)
-    tokens = _transposed(tokens)
-    return _written(tokens)
-
-
-def _tokens(formula: str) -> Iterator[_Token]:
-    text = formula.strip().strip("$")
-    shift = formula.find(text) if text else 0
-    for found in _TOKEN.finditer(text.translate({ord(k): v for k, v in _single().items()})):
-        at, word = found.start() + shift, found.group()
-        if found.lastgroup == "skip":
-            continue
-        word = found["named"] or word
-        if found.lastgroup == "number" and len(word) > DIGITS:
+    found: list[Token] = []
+    depth = 0
+    for token in tokens(formula):
+        if token.kind == "sign":
+            depth += {"(": 1, "[": 1, "{": 1, "⟨": 1}.get(token.text, 0)
+            depth -= {")": 1, "]": 1, "}": 1, "⟩": 1}.get(token.text, 0)
+        says = token.text in CUTS
+        if depth == 0 and (says or token.text in {",", ";"}):
+            return found, formula[token.end :]
+        if says:
             raise refuse(
-                f"a number of {len(word)} digits; at most {DIGITS} are read", formula, at
+                f"the word {token.text} stands within brackets", formula, token.at,
+                "What is known of the parameters is said at the end.",
+            )  # fmt: skip
+        found.append(token)
+    return found, ""
+
+
+def plain(
+    formula: str,
+    names: Iterable[str] = (),
+    matrices: Iterable[str] = (),
+    *,
+    sets: bool = False,
+) -> Plain:
+    """A formula in Python's notation.
+
+    Args:
+        formula: The formula as it was written.
+        names: Its parameters.
+        matrices: Which of them are matrices.
+        sets: Whether its points are sets.
+
+    Raises:
+        InvalidFormula: A sign means nothing, a bracket is not closed, or a product may be
+            understood in two ways.
+    """
+    known = frozenset(names) | frozenset(matrices)
+    found = named(parted(formula)[0], formula, known)
+    try:
+        return _Writer(found, formula, known, frozenset(matrices), sets=sets).written()
+    except InvalidFormula as error:
+        # Two bars may be the bar of a norm, or one absolute value within another.
+        if not any(token.text == "||" for token in found):
+            raise
+        try:
+            apart = _apart(found)
+            return _Writer(apart, formula, known, frozenset(matrices), sets=sets).written()
+        except InvalidFormula:
+            raise error from None
+
+
+def _apart(found: list[Token]) -> list[Token]:
+    out: list[Token] = []
+    for token in found:
+        if token.text == "||":
+            out.append(replace(token, text="|", end=token.at + 1))
+            out.append(replace(token, text="|", at=token.at + 1, glued=True))
+        else:
+            out.append(token)
+    return out
+
+
+class _Writer:
+    """One walk over the tokens, which writes down what they mean."""
+
+    def __init__(
+        self,
+        found: list[Token],
+        formula: str,
+        names: frozenset[str],
+        matrices: frozenset[str],
+        *,
+        sets: bool,
+    ) -> None:
+        self.tokens, self.formula, self.sets = found, formula, sets
+        self.names, self.matrices = names, matrices
+        self.n = 0
+        self.level = 0
+        self.closing: list[frozenset[str]] = []
+
+    def written(self) -> Plain:
+        pieces = self.sequence(frozenset())
+        if self.peek() is not None:
+            raise self.unexpected()
+        text = "".join(piece for piece, _ in pieces)
+        return Plain(text, tuple(at for piece, at in pieces for _ in piece))
+
+    # Tokens
+
+    def peek(self, ahead: int = 0) -> Token | None:
+        return self.tokens[self.n + ahead] if self.n + ahead < len(self.tokens) else None
+
+    def sees(self, *texts: str, ahead: int = 0) -> bool:
+        token = self.peek(ahead)
+        return token is not None and token.kind == "sign" and token.text in texts
+
+    def take(self) -> Token:
+        token = self.peek()
+        if token is None:
+            raise self.ended()
+        self.n += 1
+        return token
+
+    def ended(self) -> InvalidFormula:
+        return refuse(
+            "the formula ends too early", self.formula, max(len(self.formula) - 1, 0),
+            "A number, x, y or a function is still to come.",
+        )  # fmt: skip
+
+    def unexpected(self) -> InvalidFormula:
+        token = self.peek()
+        if token is None:
+            return self.ended()
+        word = {"row": "\\\\", "space": "this", "∆": "the sign of a difference"}
+        shown = word.get(token.text, token.text)
+        if token.text in _CLOSERS.values():
+            message, advice = f"{shown} closes what was never opened", "Remove it, or open it."
+        elif token.text == "=":
+            message = "an equation is no formula"
+            advice = "Write the right-hand side, or k(x, y) = ... with both points."
+        else:
+            message = f"{shown} has nothing to act on"
+            advice = "A number, x, y or a function is to stand before it."
+        return refuse(message, self.formula, token.at, advice)
+
+    def close(self, sign: str, opened: Token) -> None:
+        if not self.sees(sign):
+            token = self.peek()
+            if token is not None and token.text not in _CLOSERS.values():
+                raise self.unexpected()
+            message = f"{opened.text} is never closed"
+            raise refuse(message, self.formula, opened.at, f"Close it with {sign}.")
+        self.n += 1
+
+    # Sequences of operations
+
+    def sequence(self, until: frozenset[str]) -> Pieces:
+        """What stands between two brackets: operands with operations between them."""
+        self.closing.append(until)
+        out: Pieces = []
+        operand = below = False
+        while (token := self.peek()) is not None and not self.ends(operand=operand):
+            if self.operates(out, operand=operand):
+                if not operand and token.text not in ("+", "-"):
+                    raise self.unexpected()
+                self.n += 1
+                out.append((_SHOWN.get(token.text, token.text), token.at))
+                operand, below = False, token.text == "/"
+            else:
+                out += self.product(below=below)
+                operand = True
+        self.closing.pop()
+        if not operand:
+            raise self.unexpected()
+        return out
+
+    def ends(self, *, operand: bool) -> bool:
+        """Whether the next token closes this sequence. A bar does so only after an operand."""
+        return self.sees(*self.closing[-1]) and (operand or not self.sees("|", "‖", "||"))
+
+    def operates(self, before: Pieces, *, operand: bool) -> bool:
+        """Whether the next token is an operation between two operands."""
+        if self.sees(*_OPERATORS):
+            return True
+        return operand and self.sees("|", "^") and self.sets and _is_set(before)
+
+    def product(self, *, below: bool) -> Pieces:
+        """Factors side by side, which are multiplied; below a line they stay together."""
+        factors = [self.factor()]
+        while self.starts(factors[-1]):
+            if self.sees("*", "@"):
+                self.n += 1
+            factors.append(self.factor())
+            if factors[-1].kind == "number":
+                raise self.ambiguous(factors[-1].at, "a number after a factor", "2*x or x**2")
+        factors = self.paired(factors)
+        if not below or len(factors) == 1:
+            return _joined(factors)
+        if not _is_run(factors):
+            raise self.ambiguous(
+                factors[1].at, "what stands below the line is not clear", "a/(b*c) or (a/b)*c"
             )
-        yield from _translated(word, at, formula)
+        return [("(", factors[0].at), *_joined(factors), (")", factors[-1].at)]
 
+    def ambiguous(self, at: int, message: str, ways: str) -> InvalidFormula:
+        return refuse(message, self.formula, at, f"Say which of both is meant: {ways}.")
 
-def _single() -> dict[str, str]:
-    """The Unicode signs that one plain sign stands for."""
-    return {chr(k): v for k, v in _UNICODE.items() if isinstance(v, str) and len(v) == 1}
+    def starts(self, last: _Factor) -> bool:
+        """Whether the next token begins a factor, so that a product is understood."""
+        token = self.peek()
+        if token is None:
+            return False
+        if self.sees("*", "@"):
+            return last.turned or (last.kind == "matrix" and self.n > 1)
+        if token.kind != "sign":
+            return True
+        if self.sees("|", "‖", "||"):
+            union = token.text == "|" and self.sets and _is_set(last.pieces)
+            return not union and not self.sees(*self.closing[-1])
+        return token.text in {"(", "[", "{", "⟨", "√", "frac", "begin"}
 
+    def paired(self, factors: list[_Factor]) -> list[_Factor]:
+        """Transposed factors with what they are multiplied by: x' y, or x' A y."""
+        out: list[_Factor] = []
+        rest = iter(factors)
+        for first in rest:
+            if not first.turned:
+                out.append(first)
+                continue
+            parts = [first, next(rest, None)]
+            if parts[1] is not None and parts[1].kind == "matrix":
+                parts.append(next(rest, None))
+            vectors = [part for part in parts if part is not None]
+            if len(vectors) < len(parts) or vectors[-1].turned:
+                raise refuse(
+                    "nothing is multiplied by what is transposed", self.formula, first.at,
+                    r"Write x^\top y, or x^\top A y, or dot(x, y).",
+                )  # fmt: skip
+            inner: Pieces = []
+            for part in vectors:
+                inner += [(",", part.at)] if inner else []
+                inner += part.pieces
+            pieces = [("dot(", first.at), *inner, (")", vectors[-1].at)]
+            out.append(_Factor(pieces, first.at, "", first.glued))
+        return out
 
-def _translated(word: str, at: int, formula: str) -> Iterator[_Token]:
-    if word in _POWERS:
-        yield _Token("^", at)
-        yield _Token(str(_POWERS[word]), at)
-        return
-    if word in "≤≥":
-        word = "<=" if word == "≤" else ">="
-    word = _WORDS.get(word, word)
-    name = word.lstrip("\\")
-    if name in _QUIET:
-        return
-    if name in ("GCD", "LCM", "MIN", "MAX", "EXP", "LOG"):
-        name = name.lower()
-    if len(name) > 1 and set(name) <= {"x", "y"}:  # xy is x times y
-        yield from (_Token(letter, at + n) for n, letter in enumerate(name))
-        return
-    if name == "sqrt" or word == "√":
-        name = "sqrt"
-    if word.startswith("\\") and not name.isidentifier():
-        raise refuse(f"the command {word} means nothing here", formula, at)
-    if len(name) == 1 and not (name.isalnum() or name in "+-*/^@(),<>=|&[]{};'_‖⟨⟩∆ᵀ√"):
-        raise refuse(f"the sign {name!r} means nothing here", formula, at)
-    yield _Token(name, at)
+    # Factors
 
-
-def _primes(tokens: list[_Token]) -> list[_Token]:
-    """X' is y; where y stands as well, the prime transposes instead."""
-    has_y = any(token.text in ("y", "Ay", "xy") for token in tokens)
-    out: list[_Token] = []
-    for token in tokens:
-        before = out[-1].text if out else ""
-        if token.text in ("top", "T", "ᵀ") and before in ("^", "x", "y", ")", "{"):
-            if before == "{" and len(out) > 1 and out[-2].text == "^":
-                out.pop()
-            if out[-1].text == "^":
-                out.pop()
-            out.append(_Token("ᵀ", token.at))
-        elif token.text == "}" and before == "ᵀ":
-            continue
-        elif token.text == "'" and before == "x":
-            if has_y:
-                out.append(_Token("ᵀ", token.at))
+    def factor(self) -> _Factor:
+        """An operand with its powers."""
+        base = self.operand()
+        while True:
+            token = self.peek()
+            if token is None:
+                return base
+            if self.is_turn():
+                base = replace(base, turned=True)
+            elif token.kind == "raised":
+                self.n += 1
+                base = self.raised(base, [(f"({token.text})", token.at)])
+            elif self.sees("_"):
+                base = self.subscript(base)
+            elif self.sees("**", "^"):
+                if self.sees("^") and self.sets and _is_set(base.pieces):
+                    return base
+                self.n += 1
+                base = self.raised(base, self.exponent())
             else:
-                out[-1] = _Token("y", out[-1].at)
-        elif token.text == "'" and before == "^":
-            out.pop()
-            out[-1] = _Token("y", out[-1].at)
-        else:
-            out.append(token)
-    return out
+                return base
 
+    def raised(self, base: _Factor, exponent: Pieces) -> _Factor:
+        if base.turned:
+            raise self.ambiguous(base.at, "a power of what is transposed", "(x'*y)**2")
+        if "".join(text for text, _ in exponent).strip("()").isdigit():
+            exponent = [(text.strip("()"), at) for text, at in exponent]
+        return replace(base, pieces=[*base.pieces, ("**", exponent[0][1]), *exponent])
 
-def _braces(tokens: list[_Token], formula: str) -> list[_Token]:
-    r"""`\frac{a}{b}` and braces as brackets."""
-    out: list[_Token] = []
-    ends: list[str] = []
-    n = 0
-    while n < len(tokens):
-        token = tokens[n]
-        if token.text in ("frac", "dfrac", "tfrac"):
-            first, after = _group(tokens, n + 1, formula)
-            second, n = _group(tokens, after, formula)
-            for part, sign in ((first, "/"), (second, "")):
-                inner = _braces(part, formula)
-                out += [_Token("(", token.at), *inner, _Token(")", token.at)]
-                out += [_Token(sign, token.at)] if sign else []
-            continue
-        if token.text == "{":
-            ends.append("}")
-            out.append(_Token("(", token.at))
-        elif token.text == "}":
-            if not ends:
-                raise refuse("a brace closes that was never opened", formula, token.at)
-            ends.pop()
-            out.append(_Token(")", token.at))
-        else:
-            out.append(token)
-        n += 1
-    if ends:
-        raise refuse("a brace is never closed", formula, len(formula) - 1)
-    return out
+    def is_turn(self) -> bool:
+        """Takes the sign of a transposed vector, if there is one."""
+        if self.sees("'", "ᵀ"):
+            self.n += 1
+            return True
+        if not self.sees("^"):
+            return False
+        ahead = 2 if self.sees("{", ahead=1) else 1
+        token = self.peek(ahead)
+        transposes = self.sees("ᵀ", "'", ahead=ahead) or (
+            token is not None and token.text == "T" and "T" not in self.names
+        )
+        if not transposes or (ahead == 2 and not self.sees("}", ahead=3)):
+            return False
+        self.n += 2 * ahead
+        return True
 
+    def exponent(self) -> Pieces:
+        signs: Pieces = []
+        while self.sees("+", "-"):
+            token = self.take()
+            signs.append((token.text, token.at))
+        first, after = self.peek(), self.peek(1)
+        with self.deeper():
+            power = self.factor()
+        if power.turned:
+            raise self.ambiguous(power.at, "an exponent that is transposed", "2**dot(x, y)")
+        if first is not None and after is not None and self.runs_on(first, after):
+            raise self.ambiguous(
+                after.at, "where the exponent ends is not clear", "2**(x*y) or 2**x*y"
+            )
+        return signs + power.pieces
 
-def _group(tokens: list[_Token], n: int, formula: str) -> tuple[list[_Token], int]:
-    """The tokens within the braces that open at n, and where to go on."""
-    if n >= len(tokens):
-        raise refuse(r"\frac needs {a}{b}", formula, len(formula) - 1)
-    if tokens[n].text != "{":
-        return [tokens[n]], n + 1
-    depth = 0
-    for end in range(n, len(tokens)):
-        depth += {"{": 1, "}": -1}.get(tokens[end].text, 0)
-        if depth == 0:
-            return tokens[n + 1 : end], end + 1
-    raise refuse("a brace is never closed", formula, tokens[n].at)
+    def runs_on(self, first: Token, after: Token) -> bool:
+        """Whether two letters follow each other in an exponent, as in 2^xy."""
+        words = first.kind == after.kind == "name" and after.glued
+        return words and not {first.text, after.text} & set(FUNCTIONS) and self.peek() is after
 
+    def subscript(self, base: _Factor) -> _Factor:
+        """An index: (a)_+ is the positive part of a; the space of an inner product is known."""
+        sign = self.take()
+        braced = self.sees("{")
+        if self.sees("+", ahead=int(braced)):
+            self.n += 1 + 2 * braced
+            pieces = [("max(0,", base.at), *base.pieces, (")", sign.at)]
+            return replace(base, pieces=pieces, kind="")
+        if base.text.startswith(("dot(", "norm(")) and self.skips_space():
+            return base
+        raise refuse(
+            "an index means nothing here", self.formula, sign.at,
+            "Points have no coordinates here; a base of logarithms is written log(z)/log(2).",
+        )  # fmt: skip
 
-def _bars(tokens: list[_Token], formula: str) -> list[_Token]:
-    """|a| as abs(a), ‖a‖ as norm(a), ‖a‖_1 as norm(a, 1), ⟨a, b⟩ as dot(a, b)."""
-    out: list[_Token] = []
-    opened: list[str] = []
-    n = 0
-    while n < len(tokens):
-        token = tokens[n]
-        text = token.text
-        operand = bool(out) and bool(_ENDS.search(out[-1].text)) and out[-1].text not in _NAMES
-        if text in "|‖" and text and not operand:
-            out += [_Token("abs" if text == "|" else "norm", token.at), _Token("(", token.at)]
-            opened.append(text)
-        elif text in "|‖" and text and opened and opened[-1] == text:
-            opened.pop()
-            if n + 1 < len(tokens) and tokens[n + 1].text == "_":
-                order, n = _order(tokens, n + 2, formula)
-                out[_opening(out)] = _Token("norm", token.at)
-                out += [_Token(",", token.at), *order]
-                n -= 1
-            out.append(_Token(")", token.at))
-        elif text == "⟨":
-            out += [_Token("dot", token.at), _Token("(", token.at)]
-        elif text == "⟩":
-            out.append(_Token(")", token.at))
-        else:
-            if text in ("(", "["):
-                opened.append(text)
-            elif text in (")", "]") and opened and opened[-1] in ("(", "["):
-                opened.pop()
-            out.append(token)
-        n += 1
-    if any(mark in "|‖" for mark in opened):
-        raise refuse("a bar is never closed", formula, len(formula) - 1)
-    return out
+    def skips_space(self) -> bool:
+        """Passes over the name of a space, as in ⟨x, y⟩ with an index R^d."""
+        braced = self.sees("{")
+        if not self.sees("space", ahead=int(braced)):
+            return False
+        self.n += 1
+        while braced and not self.sees("}"):
+            self.take()
+        self.n += braced
+        return True
 
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """One level further down: what is read within what, however it is written."""
+        self.level += 1
+        if self.level > DEEPEST:
+            token = self.peek() or self.tokens[-1]
+            raise refuse(
+                f"more than {DEEPEST} operations within each other", self.formula, token.at,
+                "Break the formula up: sums and products of kernels are kernels.",
+            )  # fmt: skip
+        yield
+        self.level -= 1
 
-_NAMES = {"exp", "log", "cos", "sin", "min", "max", "gcd", "lcm", "sqrt", "abs", "len", "where"}
+    def operand(self) -> _Factor:
+        with self.deeper():
+            return self.atom()
 
+    def atom(self) -> _Factor:
+        """A number, a name, a function with its argument, or what stands in brackets."""
+        token = self.take()
+        at = token.at
+        if token.kind == "number":
+            text = f"({token.text})" if "/" in token.text else token.text
+            return _Factor([(text, at)], at, "number", token.glued)
+        if token.kind == "name":
+            return self.name(token)
+        match token.text:
+            case "(" | "{" | "[":
+                return self.bracket(token)
+            case "|" | "‖" | "||":
+                return self.bars(token)
+            case "⟨":
+                return self.inner(token)
+            case "√":
+                return self.root(token)
+            case "frac":
+                above, below = self.part(token), self.part(token)
+                pieces = [("((", at), *above, (")/(", at), *below, ("))", at)]
+                return _Factor(pieces, at, "", token.glued)
+            case "begin":
+                return self.matrix(token)
+        self.n -= 1
+        raise self.unexpected()
 
-def _order(tokens: list[_Token], n: int, formula: str) -> tuple[list[_Token], int]:
-    """The p below a norm: one token, or what stands in brackets."""
-    if n < len(tokens) and tokens[n].text == "(":
-        end = next((m for m in range(n, len(tokens)) if tokens[m].text == ")"), len(tokens))
-        return tokens[n + 1 : end], end + 1
-    if n >= len(tokens):
-        raise refuse("an index is missing", formula, len(formula) - 1)
-    return [tokens[n]], n + 1
+    def name(self, token: Token) -> _Factor:
+        at, text = token.at, token.text
+        known = text in self.names or text in {"x", "y"} | _CONSTANTS
+        if text in FUNCTIONS and text not in self.names:
+            return self.function(token)
+        if not known and self.sees("(", "["):
+            # No function has this name: the reader says which one may have been meant.
+            inner = self.bracket(self.take(), call=True)
+            return _Factor([(text, at), *inner.pieces], at, "", token.glued)
+        kind = (
+            "matrix" if text in self.matrices or _may_be_matrix(text, known=known) else "name"
+        )
+        return _Factor([(text, at)], at, kind, token.glued)
 
+    def bracket(self, opened: Token, *, call: bool = False) -> _Factor:
+        """What stands in brackets; a list of lists is a matrix."""
+        if opened.text == "[" and self.sees("[") and not call:
+            return self.rows(opened)
+        sign = _CLOSERS[opened.text]
+        if call and self.sees(sign):
+            self.n += 1
+            return _Factor([("()", opened.at)], opened.at)
+        inner = self.sequence(frozenset({sign}))
+        self.close(sign, opened)
+        pieces = [("(", opened.at), *inner, (")", self.tokens[self.n - 1].at)]
+        return _Factor(pieces, opened.at, "", opened.glued)
 
-def _opening(out: list[_Token]) -> int:
-    """Where the name of the bracket stands that is open last."""
-    depth = 0
-    for n in range(len(out) - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(out[n].text, 0)
-        if depth < 0:
-            return n - 1
-    return 0
+    def rows(self, opened: Token) -> _Factor:
+        pieces: Pieces = [("[", opened.at)]
+        while True:
+            row = self.take()
+            if row.text != "[":
+                self.n -= 1
+                raise self.unexpected()
+            pieces += [("[", row.at), *self.sequence(frozenset("]"))]
+            self.close("]", row)
+            pieces.append(("]", row.at))
+            if not self.sees(","):
+                break
+            pieces.append((",", self.take().at))
+        self.close("]", opened)
+        return _Factor([*pieces, ("]", opened.at)], opened.at, "matrix", opened.glued)
 
+    def matrix(self, opened: Token) -> _Factor:
+        r"""The entries of `\begin{pmatrix}`."""
+        pieces: Pieces = [("[[", opened.at)]
+        while True:
+            pieces += self.sequence(frozenset({"&", "row", "end"}))
+            if self.peek() is None:
+                raise refuse("the matrix never ends", self.formula, opened.at)
+            token = self.take()
+            if token.text == "end":
+                break
+            pieces.append(("," if token.text == "&" else "],[", token.at))
+        return _Factor([*pieces, ("]]", opened.at)], opened.at, "matrix", opened.glued)
 
-def _transposed(tokens: list[_Token]) -> list[_Token]:
-    """X' y as dot(x, y), x' A y as dot(x, A, y)."""
-    out: list[_Token] = []
-    n = 0
-    while n < len(tokens):
-        token = tokens[n]
-        if n + 1 < len(tokens) and tokens[n + 1].text == "ᵀ":
-            rest = [t.text for t in tokens[n + 2 : n + 4]]
-            at = token.at
-            if rest and re.fullmatch(r"[A-Z][xy]", rest[0]):
-                words, used = ["dot", "(", token.text, ",", rest[0][0], ",", rest[0][1], ")"], 3
-            elif len(rest) == 2 and re.fullmatch("[A-Z]", rest[0]) and rest[1] in ("x", "y"):
-                words, used = ["dot", "(", token.text, ",", rest[0], ",", rest[1], ")"], 4
-            elif rest and rest[0] in ("x", "y"):
-                words, used = ["dot", "(", token.text, ",", rest[0], ")"], 3
+    def bars(self, opened: Token) -> _Factor:
+        """|a| as abs(a), ‖a‖ as norm(a), ‖a‖_1 as norm(a, 1), with powers on either side."""
+        inner = self.sequence(frozenset({opened.text}))
+        self.close(opened.text, opened)
+        order: Pieces = []
+        power: Pieces = []
+        name = "abs(" if opened.text == "|" else "norm("
+        while True:
+            if self.sees("_") and not order:
+                self.n += 1
+                if not self.skips_space():
+                    order = self.part(opened)
+                    name = "norm("
+            elif self.sees("^", "**") and not power:
+                self.n += 1
+                power = self.exponent()
             else:
-                words, used = [token.text, "@"], 2
-            out += [_Token(word, at) for word in words]
-            n += used
-            continue
-        out.append(token)
-        n += 1
-    return out
+                break
+        end = self.tokens[self.n - 1].at
+        comma: Pieces = [(",", end)] if order else []
+        pieces = [(name, opened.at), *inner, *comma, *order, (")", end)]
+        found = _Factor(pieces, opened.at, "", opened.glued)
+        return self.raised(found, power) if power else found
+
+    def inner(self, opened: Token) -> _Factor:
+        """⟨a, b⟩ as dot(a, b)."""
+        first = self.sequence(frozenset({",", "|", "⟩"}))
+        if not self.sees(",", "|"):
+            raise refuse("an inner product is of two", self.formula, opened.at, "Write ⟨x, y⟩.")
+        comma = self.take()
+        second_ = self.sequence(frozenset("⟩"))
+        self.close("⟩", opened)
+        pieces = [("dot(", opened.at), *first, (",", comma.at), *second_, (")", comma.at)]
+        return _Factor(pieces, opened.at, "", opened.glued)
+
+    def root(self, sign: Token) -> _Factor:
+        degree: Pieces = []
+        if self.sees("["):
+            opened = self.take()
+            degree = self.sequence(frozenset("]"))
+            self.close("]", opened)
+        argument = self.part(sign)
+        at = sign.at
+        if not degree:
+            return _Factor([("sqrt(", at), *argument, (")", at)], at, "", sign.glued)
+        pieces = [("(", at), *argument, (")**(1/(", at), *degree, ("))", at)]
+        return _Factor(pieces, at, "", sign.glued)
+
+    def part(self, sign: Token) -> Pieces:
+        r"""What \frac, \sqrt or an index acts on: a group, or one operand."""
+        if self.sees("{", "("):
+            return self.bracket(self.take()).pieces[1:-1]
+        token = self.peek()
+        if token is None:
+            raise refuse("something is missing", self.formula, sign.at, "Write it in braces.")
+        if token.kind == "number" and sign.text == "frac" and token.text.isdigit():
+            return self.digit(token)
+        return self.operand().pieces
+
+    def digit(self, token: Token) -> Pieces:
+        r"""One digit of a number: \frac12 is a half."""
+        if len(token.text) == 1:
+            self.n += 1
+        else:
+            rest = replace(token, text=token.text[1:], at=token.at + 1)
+            self.tokens[self.n] = rest
+        return [(token.text[0], token.at)]
+
+    def function(self, token: Token) -> _Factor:
+        """A function with its argument, which may stand without brackets."""
+        power: Pieces = []
+        if self.sees("_"):
+            raise refuse(
+                f"{token.text} takes no index", self.formula, token.at,
+                "A base of logarithms is written log(z)/log(2).",
+            )  # fmt: skip
+        if self.sees("^", "**"):
+            self.n += 1
+            power = self.exponent()
+        elif (raised := self.peek()) is not None and raised.kind == "raised":
+            self.n += 1
+            power = [(f"({raised.text})", raised.at)]
+        if any(text.startswith(("-", "(-")) for text, _ in power[:2]):
+            raise self.ambiguous(
+                token.at, "an inverse, or a negative power", f"a{token.text}(x) or 1/cos(x)"
+            )
+        argument = self.argument(token)
+        pieces = [(token.text, token.at), *argument]
+        found = _Factor(pieces, token.at, "", token.glued)
+        return self.raised(found, power) if power else found
+
+    def argument(self, token: Token) -> Pieces:
+        if self.sees("(", "[", "{"):
+            return self.bracket(self.take(), call=True).pieces
+        first = self.peek()
+        if first is None or not self.starts(_Factor([], token.at)):
+            raise refuse(
+                f"{token.text} is a function", self.formula, token.at,
+                f"Say of what: {token.text}(...).",
+            )  # fmt: skip
+        factors = [self.factor()]
+        while first.kind in ("name", "number") and self.goes_on():
+            factors.append(self.factor())
+        if first.kind == "number" and self.sees("(", "[", "{"):
+            name, at = token.text, self.tokens[self.n].at
+            raise self.ambiguous(
+                at,
+                f"the argument of {name} is not clear",
+                f"{name}(2*(x-y)) or {name}(2)*(x-y)",
+            )
+        pieces = _joined(self.paired(factors))
+        return [("(", token.at), *pieces, (")", token.at)]
+
+    def goes_on(self) -> bool:
+        """Whether a name follows that belongs to an argument without brackets: cos 2x."""
+        token = self.peek()
+        return token is not None and token.kind == "name" and token.text not in FUNCTIONS
 
 
-def _written(tokens: list[_Token]) -> Plain:
-    """The tokens as text, with the products that are understood."""
-    text, places = "", []
-    previous = ""
-    for token in tokens:
-        word = token.text
-        if _touch(previous, word):
-            text += "*"
-            places.append(token.at)
-        shown = {"∆": "^", "union": "|"}.get(word, word)
-        spaced = f" {shown} " if shown in _SPACED else shown
-        text += spaced
-        places += [token.at] * len(spaced)
-        previous = word
-    return Plain(text, tuple(places))
+def _joined(factors: list[_Factor]) -> Pieces:
+    pieces: Pieces = []
+    for factor in factors:
+        pieces += [("*", factor.at)] if pieces else []
+        pieces += factor.pieces
+    return pieces
 
 
-_SPACED = {"where", "and", "in", "natural", "psd", "whole", "for", "with"}
+def _is_run(factors: list[_Factor]) -> bool:
+    """Whether factors are written as one word: 2s², or xy."""
+    return all(part.glued and part.kind == "name" for part in factors[1:]) and (
+        factors[0].kind in ("number", "name")
+    )
 
 
-def _touch(before: str, after: str) -> bool:
-    """Whether a product is understood between two neighbours."""
-    left = before in ("x", "y", ")", "pi", "e") or (before[:1].isdigit() or before[:1] == ".")
-    number = before[:1].isdigit() or before[:1] == "."
-    right = after == "(" or after[:1].isalpha() or after[:1].isdigit()
-    if after in _SPACED or before in _SPACED or after == "union":
-        return False
-    return left and right and not (number and after[:1].isdigit())
+def _is_set(pieces: Pieces) -> bool:
+    """Whether the last operand is made of sets."""
+    words = {text for text, _ in pieces}
+    return words <= _ON_SETS and bool(words & {"x", "y"})
+
+
+def _may_be_matrix(text: str, *, known: bool) -> bool:
+    return not known and len(text) == 1 and text.isupper()

@@ -96,7 +96,7 @@ def _wave(term: Product, factor: Fraction) -> Wave | None:
     power, decay, narrow, frequency, odd = 0, Fraction(0), Fraction(0), Fraction(0), False
     for atom, exponent in term:
         if atom == R.terms[0][0][0][0] and _is_small(exponent):
-            power = int(exponent)  # type: ignore[arg-type]
+            power = int(exponent)
         elif atom == E:
             rates = _rates(as_sum(exponent))
             if rates is None:

@@ -202,7 +202,8 @@ def _fraction(end: Any) -> Fraction | None:
     sign, mantissa, exponent, _ = value._mpf_
     if abs(exponent) > 5000:
         return None if exponent > 0 else Fraction(0)
-    return Fraction(-mantissa if sign else mantissa) * Fraction(2) ** exponent
+    size: Fraction = int(mantissa) * Fraction(2) ** int(exponent)
+    return -size if sign else size
 
 
 # ------------------------------------------------------------------------------- of a sum
@@ -299,7 +300,7 @@ class World:
         return _exp(base.monotone(iv.log) * self.range(exponent))
 
     def monotone(self, value: Sum, atom: Atom, *, rising: bool) -> bool:
-        """Whether a sum depends on points through one atom alone, and rises (or falls) with it."""
+        """Whether a sum depends on points by one atom alone, and rises (or falls) with it."""
         for product, factor in value.terms:
             sign = self._trend(product, atom)
             good = sign == 0 or (sign is not None and (sign * factor > 0) == rising)
@@ -338,7 +339,10 @@ class World:
             inner = self._trend_of_sum(part.args[0], atom)
         else:
             inner = 0 if not part.points else None
-        return None if inner is None else inner * (1 if exponent > 0 else -1)
+        if not inner:
+            return inner
+        turn = _trend(self.range_of_atom(part), exponent)
+        return None if turn is None else inner * turn
 
     def _trend_of_sum(self, value: Sum, atom: Atom) -> int | None:
         if self.monotone(value, atom, rising=True):
@@ -544,8 +548,11 @@ def _of_sets(groups: Groups, world: World) -> Range | None:
     if world.space.kind != "sets":
         return None
     fresh = {name: Sum.of(Atom("free", (name,))) for name in "abc"}
-    spelled = {("x",): fresh["a"] + fresh["c"], ("y",): fresh["b"] + fresh["c"]}
-    spelled["x", "y"] = fresh["c"]
+    spelled: dict[tuple[Any, ...], Sum] = {
+        ("x",): fresh["a"] + fresh["c"],
+        ("y",): fresh["b"] + fresh["c"],
+        ("x", "y"): fresh["c"],
+    }
     return _free_range(
         groups, lambda atom: spelled.get(atom.args) if atom.head == "len" else None
     )
@@ -608,3 +615,16 @@ def _of_vectors(groups: Groups, world: World) -> Range | None:
     if inside and a.nonnegative and c.nonnegative:
         return Range(level.low)
     return Range(None, level.high) if inside and a.nonpositive and c.nonpositive else None
+
+
+def _trend(base: Range, exponent: Fraction) -> int | None:
+    """Whether a power rises (1) or falls (-1) with its base, over a range of it."""
+    sign = 1 if exponent > 0 else -1
+    if base.nonnegative:
+        return sign
+    if exponent.denominator != 1:
+        return None
+    odd = exponent % 2 == 1
+    if base.nonpositive:
+        return sign if odd else -sign
+    return 1 if odd and exponent > 0 else None

@@ -8,14 +8,14 @@ r"""Formulas from text: a small grammar on Python's syntax tree. Nothing is eval
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
 from mercer.errors import InvalidFormula
-from mercer.proofs.assumptions import Given, assumptions
-from mercer.proofs.notation import DIGITS, Plain, plain, refuse
+from mercer.proofs.assumptions import Given, assumptions, clauses
+from mercer.proofs.notation import DEEPEST, Plain, parted, plain
+from mercer.proofs.signs import DIGITS, refuse
 from mercer.proofs.spaces import Space, space
 from mercer.proofs.trees import (
     FUNCTIONS,
@@ -28,9 +28,6 @@ from mercer.proofs.trees import (
     parameter,
     point,
 )
-
-DEEPEST = 80
-"""Levels of brackets and operations that are read."""
 
 LARGEST = 1500
 """Parts of a formula that are read."""
@@ -74,49 +71,12 @@ def read(text: str, domain: str | Space = "reals", assume: str = "") -> Formula:
         raise InvalidFormula(f"a formula is a text, got a {type(text).__name__}.")
     if "\0" in text:
         raise refuse("a NUL byte means nothing here", text, text.index("\0"))
-    formula, said = _parted(text)
-    given = assumptions([*said, *re.split(r"[,;]|\band\b", assume)])
-    shown = plain(formula)
-    if not shown.text.strip():
+    tokens, said = parted(text)
+    if not tokens:
         raise InvalidFormula("the formula is empty.\nWrite it in x and y, such as min(x, y).")
-    first: InvalidFormula | None = None
-    for candidate in _readings(shown, where, formula):
-        try:
-            tree = _Reader(candidate, formula, where, given).formula()
-        except InvalidFormula as error:
-            first = first or error
-        else:
-            return Formula(tree, where, given)
-    assert first is not None  # noqa: S101 - there is at least one reading, and each ends above
-    raise first
-
-
-def _parted(text: str) -> tuple[str, list[str]]:
-    """The formula, and the assumptions that follow it."""
-    head, *tail = re.split(r"\bwhere\b|\\text\{\s*where\s*\}|;|\bwith\b", text, maxsplit=1)
-    said = [part for more in tail for part in re.split(r"[,;]|\band\b", more)]
-    depth, cut = 0, len(head)
-    for n, sign in enumerate(head):
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(sign, 0)
-        if sign == "," and depth == 0:
-            cut = n
-            break
-    rest = head[cut + 1 :]
-    if rest.strip():
-        said = [*re.split(r"[,;]|\band\b", rest), *said]
-    return head[:cut], said
-
-
-def _readings(shown: Plain, where: Space, formula: str) -> list[Plain]:
-    """What `^` may mean: a power, or on sets the elements of only one of two sets."""
-    if "^" not in shown.text:
-        return [shown]
-    text, places = "", []
-    for sign, place in zip(shown.text, shown.places, strict=True):
-        text += "**" if sign == "^" else sign
-        places += [place] * (2 if sign == "^" else 1)
-    power = Plain(text, tuple(places))
-    return [shown, power] if where.kind == "sets" else [power]
+    given = assumptions([*clauses(said), *clauses(assume)])
+    shown = plain(text, given.names, given.matrices, sets=where.kind == "sets")
+    return Formula(_Reader(shown, text, where, given).formula(), where, given)
 
 
 class _Reader:
@@ -136,12 +96,6 @@ class _Reader:
         return tree
 
     def _parse(self) -> ast.expr:
-        depth = 0
-        for n, sign in enumerate(self.shown.text):
-            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(sign, 0)
-            if depth > DEEPEST:
-                message = f"more than {DEEPEST} brackets within each other"
-                raise refuse(message, self.original, self.shown.places[n])
         try:
             return ast.parse(self.shown.text.strip(), mode="eval").body
         except SyntaxError as error:
@@ -152,13 +106,13 @@ class _Reader:
         except (ValueError, RecursionError, MemoryError) as error:
             raise InvalidFormula(f"this is no formula ({error}).") from None
 
-    def _refuse(self, message: str, node: ast.AST) -> InvalidFormula:
+    def _refuse(self, message: str, node: ast.AST, advice: str = "") -> InvalidFormula:
         offset = len(self.shown.text) - len(self.shown.text.lstrip())
         column = (
             len(self.shown.text.encode()[: getattr(node, "col_offset", 0)].decode()) + offset
         )
         at = self.shown.places[min(column, len(self.shown.places) - 1)]
-        return refuse(message, self.original, at)
+        return refuse(message, self.original, at, advice)
 
     def _read(self, node: ast.AST, depth: int) -> tuple[Tree, str]:
         self.parts += 1
@@ -209,11 +163,12 @@ class _Reader:
             matrix = node.id in self.given.matrices
             return parameter(node.id), "matrix" if matrix else "number"
         close = get_close_matches(node.id, [*FUNCTIONS, "pi", *self.given.names], n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
+        name = node.id[:40]
+        hint = f" Or did you mean {close[0]}?" if close else ""
         raise self._refuse(
-            f"nothing is known of {node.id!r}.{hint} A parameter needs an assumption, such as "
-            f"'{node.id} > 0' after a comma",
+            f"nothing is known of {name!r}",
             node,
+            f"A parameter needs an assumption, such as '{name} > 0' after a comma.{hint}",
         )
 
     def _binary(self, node: ast.BinOp, depth: int) -> tuple[Tree, str]:
@@ -256,9 +211,9 @@ class _Reader:
         if name not in FUNCTIONS:
             close = get_close_matches(name, FUNCTIONS, n=1)
             hint = (
-                f" Did you mean {close[0]}?" if close else f" There are {', '.join(FUNCTIONS)}."
+                f"Did you mean {close[0]}?" if close else f"There are {', '.join(FUNCTIONS)}."
             )
-            raise self._refuse(f"there is no function {name!r}.{hint}", node)
+            raise self._refuse(f"there is no function {name[:40]!r}", node, hint)
         if node.keywords or any(isinstance(part, ast.Starred) for part in node.args):
             raise self._refuse(f"{name} takes plain arguments", node)
         least, most = FUNCTIONS[name]
@@ -317,7 +272,7 @@ class _Reader:
                 raise self._refuse("a matrix is a square list of rows, [[2, 1], [1, 2]]", node)
             entries = [self._read(entry, depth + 2) for entry in row.elts]
             if any(
-                kind != "number" or set(t.head for t in e.walk()) & {"point"}
+                kind != "number" or any(t.head == "point" for t in e.walk())
                 for e, kind in entries
             ):
                 raise self._refuse("the entries of a matrix are numbers", node)

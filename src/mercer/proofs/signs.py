@@ -14,8 +14,14 @@ from keyword import iskeyword
 
 from mercer.errors import InvalidFormula
 
+LONGEST = 4_000
+"""Characters of a formula that are read."""
+
 DIGITS = 300
 """Digits of one number that are read."""
+
+CUTS = frozenset({"where", "with", "for", "if"})
+"""Words after which it is said what is known."""
 
 GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ϵ": "epsilon",
@@ -27,7 +33,8 @@ GREEK = {
 """Letters that name parameters, and how Python spells them."""
 
 _SIGNS = {
-    "−": "-", "–": "-", "‐": "-", "·": "*", "⋅": "*", "∙": "*", "×": "*", "∗": "*", "\u2062": "*",
+    "−": "-", "–": "-", "‐": "-", "·": "*", "⋅": "*", "∙": "*", "×": "*", "∗": "*",
+    "\u2062": "*",
     "÷": "/", "∕": "/", "⁄": "/", "′": "'", "’": "'", "∥": "‖", "∣": "|", "∩": "&", "⋂": "&",
     "∪": "union", "⋃": "union", "△": "∆", "Δ": "∆", "⊖": "∆", "⊤": "ᵀ", "⊺": "ᵀ", "≤": "<=",
     "≥": ">=", "≔": "=", ":=": "=", "〈": "⟨", "〉": "⟩", "ℝ": "space", "ℋ": "space",
@@ -51,14 +58,17 @@ _NAMES = {
     "varsigma": "sigma",
 } | {name.upper(): name for name in ("gcd", "lcm", "min", "max", "exp", "log")}  # fmt: skip
 
-_WRITTEN = frozenset(GREEK.values()) | set(
-    "exp log cos sin tan tanh sinh cosh acos asin atan min max gcd lcm inf".split()
-)
+_WRITTEN = frozenset(GREEK.values()) | {
+    "exp", "log", "cos", "sin", "tan", "tanh", "sinh", "cosh", "acos", "asin", "atan", "min",
+    "max", "gcd", "lcm", "inf",
+}  # fmt: skip
 """What a command may name."""
 
 _ONE_HALF = {"½": "1/2", "⅓": "1/3", "¼": "1/4", "¾": "3/4", "⅔": "2/3"}
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 _STYLES = "mathrm operatorname text textrm mathbf mathit mathsf boldsymbol bm vec mathop"
 
@@ -72,6 +82,7 @@ _TOKEN = re.compile(
     |\\(?P<matrix>begin|end)\s*\{{[bp]matrix\}}
     |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+(?![\w.]))?)
     |(?P<raised>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
+    |(?P<lowered>[₀₁₂₃₄₅₆₇₈₉]+)
     |\\(?P<command>[A-Za-z]+|.)
     |(?P<word>lambda_?(?![A-Za-z0-9])|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)
     |(?P<sign>\*\*|\|\||<=|>=|!=|==|:=|.)""",
@@ -132,7 +143,7 @@ def tokens(formula: str) -> Iterator[Token]:
     """The tokens of a formula, in order.
 
     Raises:
-        InvalidFormula: A sign or a command means nothing here.
+        InvalidFormula: The formula is too long, or a sign or a command means nothing here.
     """
     text, start = _bounded(formula)
     text = "".join(map(_upright, text))
@@ -142,6 +153,8 @@ def tokens(formula: str) -> Iterator[Token]:
         if kind in ("skip", "style"):
             glued = glued and kind == "style"
             continue
+        if kind == "lowered":
+            yield Token("sign", "_", at, at, glued)
         kind, word = _meaning(kind, found[kind], formula, at)
         yield Token(kind, word, at, end, glued)
         glued = True
@@ -149,6 +162,11 @@ def tokens(formula: str) -> Iterator[Token]:
 
 def _bounded(formula: str) -> tuple[str, int]:
     """The formula up to its end without the marks around it, and where it begins."""
+    if len(formula) > LONGEST:
+        raise InvalidFormula(
+            f"the formula has {len(formula)} characters, and at most {LONGEST} are read.\n"
+            "Break it up: sums and products of kernels are kernels."
+        )
     end = len(formula.rstrip(" \t\r\n.,;$"))
     start = len(formula) - len(formula.lstrip(" \t\r\n$"))
     return formula[:end], start
@@ -173,6 +191,8 @@ def _meaning(kind: str, word: str, formula: str, at: int) -> tuple[str, str]:
             return "number", word
         case "raised":
             return "raised", word.translate(_RAISED)
+        case "lowered":
+            return "number", word.translate(_LOWERED)
         case "space":
             return "sign", "space"
         case "matrix":
@@ -181,12 +201,12 @@ def _meaning(kind: str, word: str, formula: str, at: int) -> tuple[str, str]:
             return _command(word, formula, at)
         case "sign":
             return _sign(word, formula, at)
-    return "name", _name(word, formula, at)
+    return ("sign", "√") if word == "sqrt" else ("name", _name(word, formula, at))
 
 
 def _name(word: str, formula: str, at: int) -> str:
     word = _NAMES.get(word, word)
-    if iskeyword(word):
+    if iskeyword(word) and word not in CUTS:
         raise refuse(
             f"the word {word} means nothing in a formula", formula, at,
             "A formula is a number for each two points x and y, such as min(x, y).",

@@ -12,8 +12,10 @@ from fractions import Fraction
 
 from mercer.errors import InvalidFormula
 
-KINDS = ("reals", "positive", "nonnegative", "naturals", "interval", "vectors", "sphere")
-KINDS += ("circle", "sets")
+KINDS = (
+    "reals", "positive", "nonnegative", "naturals", "interval", "vectors", "sphere", "circle",
+    "sets",
+)  # fmt: skip
 
 _ALIASES = {
     "real": "reals", "r": "reals", "ℝ": "reals", "numbers": "reals", "r+": "nonnegative",

@@ -16,8 +16,8 @@ from mercer.kernels.rules import Condition, Rule, Step
 from mercer.kernels.terms import Term, escape, number, text
 from mercer.proofs.admissible import allowed
 from mercer.proofs.assumptions import Given
-from mercer.proofs.reading import Formula
 from mercer.proofs.cases import formula_of
+from mercer.proofs.reading import Formula
 from mercer.proofs.theorems import THEOREMS
 from mercer.proofs.trees import parameter
 
@@ -81,7 +81,9 @@ def holds(name: str, value: Any, given: Given) -> Condition:
     except OverflowError:  # a whole number beyond every float
         finite = False
     exact = Fraction(value) if finite else None
-    return Condition(f"{name} = {text(value)} where {bounds.says(name)}", allowed(exact, bounds))
+    return Condition(
+        f"{name} = {text(value)} where {bounds.says(name)}", allowed(exact, bounds)
+    )
 
 
 _STEP = Rule(

@@ -107,8 +107,7 @@ class Sum:
         for product, factor in parts:
             name = product_key(product)
             before = total.get(name)
-            factor = factor if before is None else before[1] + factor
-            total[name] = product, factor
+            total[name] = product, factor if before is None else before[1] + factor
         if len(total) > MOST:
             raise TooLarge
         kept = [(name, entry) for name, entry in total.items() if entry[1]]
@@ -234,10 +233,11 @@ def ordered(parts: Iterable[tuple[Atom, Exponent]]) -> Product:
 
 
 def _term_text(product: Product, factor: Fraction) -> str:
-    above, below = [], []
+    above: list[str] = []
+    below: list[str] = []
     for atom, exponent in product:
         negative = isinstance(exponent, Fraction) and exponent < 0
-        words = _power_text(atom, -exponent if negative else exponent)  # type: ignore[operator]
+        words = _power_text(atom, -exponent if negative else exponent)
         (below if negative else above).append(words)
     sign = "-" if factor < 0 else ""
     size = abs(factor)

@@ -51,7 +51,7 @@ def is_even_part(value: Sum, kernel: Sum, algebra: Algebra, sign: int) -> bool:
 
 
 def halves(value: Sum, algebra: Algebra) -> Iterator[tuple[Sum, int]]:
-    """The sums k and signs s with value = k(x, y) + s k(x, -y), for terms that come in pairs."""
+    """The sums k and signs s with value = k(x, y) + s k(x, -y), for terms in pairs."""
     other = reflected(value, algebra)
     if other is None or other not in (value, -value) or not value:
         return

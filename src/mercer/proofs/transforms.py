@@ -1,7 +1,7 @@
 r"""Fourier transforms of sums of waves, and whether they are nowhere negative: all exact.
 
-The transform of $r^m e^{-a r} \cos(\omega r)$ is a rational function of the frequency w, that of
-$r^{2 k} e^{-b r^2}$ a polynomial in $w^2$ times $e^{-w^2 / 4 b}$.
+The transform of $r^m e^{-a r} \cos(\omega r)$ is a rational function of the frequency w, that
+of $r^{2 k} e^{-b r^2}$ a polynomial in $w^2$ times $e^{-w^2 / 4 b}$.
 """
 
 from __future__ import annotations
@@ -196,7 +196,9 @@ def _gaussians(waves: list[Wave], dimension: int | None) -> bool:
 
 
 def _hermite(count: int, b: Fraction, dimension: int) -> Polynomial:
-    r"""The polynomial p(s) with $(-d/db)^k (b^{-d/2} e^{-s / 4 b}) = b^{-d/2} p(s) e^{-s / 4 b}$."""
+    r"""The polynomial p(s) with
+    $(-d/db)^k (b^{-d/2} e^{-s / 4 b}) = b^{-d/2} p(s) e^{-s / 4 b}$.
+    """
     half = Fraction(dimension, 2)
     found: dict[tuple[int, int], Fraction] = {(0, 0): ONE}  # of b^(-i) s^j
     for _ in range(count):
@@ -244,8 +246,8 @@ def _root(value: Fraction) -> Fraction | None:
 
 
 def _two_gaussians(waves: list[Wave], dimension: int) -> bool:
-    r"""Of two, $c e^{-a r^2} - d e^{-b r^2}$: the transform is nowhere negative when that of the
-    first decays more slowly, $a \ge b$, and is larger at frequency 0.
+    r"""Of two, $c e^{-a r^2} - d e^{-b r^2}$: the transform is nowhere negative when that of
+    the first decays more slowly, $a \ge b$, and is larger at frequency 0.
     """
     if len(waves) != 2:
         return False

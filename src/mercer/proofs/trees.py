@@ -181,7 +181,9 @@ def _sum_text(parts: tuple[Tree, ...]) -> str:
 
 def _product_text(parts: tuple[Tree, ...]) -> str:
     """Factors, those with a negative exponent below the line."""
-    sign, above, below = "", [], []
+    sign = ""
+    above: list[str] = []
+    below: list[str] = []
     for n, part in enumerate(parts):
         if part.head == "number" and part.value == -1 and n < len(parts) - 1 and not above:
             sign = "" if sign else "-"
@@ -246,8 +248,8 @@ def _typeset(tree: Tree) -> tuple[str, int]:
         case "power":
             return rf"{_latex(tree.args[0], _ATOM)}^{{{_latex(tree.args[1], 0)}}}", _POWER
         case "and" | "or" | "xor":
-            sign = {"and": r" \cap ", "or": r" \cup ", "xor": r" \mathbin{\triangle} "}
-            return sign[tree.head].join(_latex(part, 2) for part in tree.args), _SUM
+            signs = {"and": r" \cap ", "or": r" \cup ", "xor": r" \mathbin{\triangle} "}
+            return signs[tree.head].join(_latex(part, 2) for part in tree.args), _SUM
         case "matrix":
             rows = (" & ".join(_latex(entry, 0) for entry in row.args) for row in tree.args)
             inner = r" \\ ".join(rows)
@@ -267,7 +269,8 @@ def _latex_sum(parts: tuple[Tree, ...]) -> str:
 
 def _latex_product(parts: tuple[Tree, ...]) -> str:
     sign = ""
-    above, below = [], []
+    above: list[Tree] = []
+    below: list[Tree] = []
     for part in parts:
         if part.head == "number" and part.value == -1 and len(parts) > 1:
             sign = "" if sign else "-"
