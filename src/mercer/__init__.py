@@ -71,6 +71,7 @@ from mercer.kernels import (
     kernel,
     series,
 )
+from mercer.machines import KernelRidge
 from mercer.plan import Plan
 from mercer.proofs import FormulaKernel, Refutation, Verdict, prove, repair
 
@@ -98,6 +99,7 @@ __all__ = [
     "Intersection",
     "Jaccard",
     "Kernel",
+    "KernelRidge",
     "Laplacian",
     "Linear",
     "Matern",

@@ -16,7 +16,16 @@ from mercer.errors import InvalidParameter
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _CHOICES = {
-    "method": ("auto", "dense", "blocked"),
+    "method": (
+        "auto",
+        "dense",
+        "blocked",
+        "spectral",
+        "cholesky",
+        "mixed",
+        "primal",
+        "landmarks",
+    ),
     "device": ("auto", "cpu"),
     "precision": ("auto", "float32", "float64"),
 }
@@ -27,7 +36,11 @@ class Plan:
     """How to compute: every field is "auto" until you say otherwise.
 
     Args:
-        method: "dense" stores the Gram matrix, "blocked" recomputes it a tile at a time.
+        method: "dense" stores the Gram matrix, "blocked" recomputes it a tile at a time. For
+            machines also how the equations are solved: "spectral", "cholesky", "mixed"
+            (a factor in float32 and steps in float64), "primal" (with the features of the
+            kernel) or "landmarks".
+        anchors: How many landmarks the function is a sum over, where not all points are taken.
         memory: The budget: bytes, or a text such as "4 GB"; by default half of what is free.
         device: "cpu".
         precision: "float32" or "float64"; by default that of the points.
@@ -41,6 +54,7 @@ class Plan:
     """
 
     method: str = "auto"
+    anchors: int | str = "auto"
     memory: int | str = "auto"
     device: str = "auto"
     precision: str = "auto"
@@ -56,6 +70,12 @@ class Plan:
                 )
         if self.memory != "auto":
             object.__setattr__(self, "memory", _bytes(self.memory))
+        if self.anchors != "auto":
+            if not _whole(self.anchors, 1):
+                raise InvalidParameter(
+                    f'Plan needs anchors "auto" or >= 1, got {self.anchors!r}.'
+                )
+            object.__setattr__(self, "anchors", int(self.anchors))
         if self.threads != "auto":
             if not _whole(self.threads, 1):
                 raise InvalidParameter(

@@ -68,7 +68,7 @@ def _choose(plan: Plan, tiles: Tiles) -> GramPlan:
             f'{matrix}, and {readable(budget)} are allowed.\nUse plan="blocked", which stores '
             "no matrix, or allow more: mercer.Plan(memory=...)."
         )
-    asked = plan.method != "auto"
+    asked = plan.method in ("dense", "blocked")
     store = plan.method == "dense" or (not asked and size <= budget)
     why = "as asked" if asked else f"{matrix}, which {'fits' if store else 'does not fit'}"
     tolerance = 1e-8 if plan.tolerance == "auto" else float(plan.tolerance)

@@ -1,0 +1,280 @@
+r"""Kernel ridge regression: squared errors and a penalty on the norm."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from mercer.errors import InvalidInput, InvalidParameter
+from mercer.functions import Function
+from mercer.kernels import Kernel
+from mercer.machines.base import KernelMachine
+from mercer.machines.data import Sample, as_sample
+from mercer.machines.intervals import deviations, jackknife
+from mercer.machines.least_squares import fit_least_squares
+from mercer.machines.precomputed import lookup, positions
+from mercer.plan import Plan
+from mercer.selection.scales import start, tune
+from mercer.solvers.spectral import Spectrum
+
+Reals = NDArray[np.float64]
+
+
+class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ignore[misc]
+    r"""Least squares with a penalty on the norm of the function.
+
+    It minimises, over functions f of the kernel's space and an offset b,
+
+    $$\frac{1}{\sum_i w_i} \sum_i w_i\, |y_i - f(x_i) - b|^2 + \lambda \|f\|^2.$$
+
+    By the representer theorem $f = \sum_i a_i k(x_i, \cdot)$, and the coefficients solve
+    $(K + \lambda \textstyle\sum w\, W^{-1})\, a + b = y$. Scikit-learn's `alpha` is
+    $\lambda n$, and so is the $\ell \gamma$ of a regularization network; Weinberger's
+    $\tau^2$ and Bishop's $\lambda$ are $\lambda n$ as well.
+
+    Args:
+        kernel: A Kernel, its text, a function of two points, "precomputed", or "auto": a
+            kernel that suits the data, whose lengths are tuned by leave-one-out.
+        penalty: The number $\lambda$; several, to choose among; or "auto": the one with the
+            least leave-one-out error. 0 is least squares, by the function of least norm.
+        fit_intercept: Whether there is an offset b.
+        plan: How to compute: a `Plan`, or the name of a method.
+        random_state: Draws the rows on which lengths are tuned, where there are many.
+        verbose: Whether what is chosen is printed.
+
+    Attributes:
+        function_: The function f, an element of the kernel's space.
+        intercept_: The offset, one a target.
+        kernel_: The kernel.
+        penalty_: The penalty.
+        penalties_: The penalties that were tried, None if one was given.
+        loo_errors_: Their mean squared leave-one-out errors.
+        loo_predictions_: For each row, what is predicted by the others, when the penalty was
+            chosen or the method was "spectral".
+        dual_coef_: The coefficients, for the rows as they came.
+        log_marginal_likelihood_: Of the targets under the Gaussian process of this kernel.
+        solution_: The evidence that the equations are solved.
+        plan_: What was chosen, and why; print it.
+
+    Example:
+        >>> import numpy as np
+        >>> import mercer as mc
+        >>> x = np.linspace(0, 6, 40)[:, None]
+        >>> model = mc.KernelRidge().fit(x, np.sin(x[:, 0]))
+        >>> float(abs(model.predict([[1.5]])[0] - np.sin(1.5))) < 1e-3
+        True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "auto",
+        penalty: Any = "auto",
+        *,
+        fit_intercept: bool = True,
+        plan: Any = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.plan = plan
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from points and their targets.
+
+        Args:
+            X: Points of the kernel's domain.
+            y: A number a point, or a row of them.
+            sample_weight: A number >= 0 a point: as if the row were there so many times.
+        """
+        plan = self._wanted_plan()
+        penalties = _penalties(self.penalty)
+        if self._is_precomputed:
+            return self._fit_matrix(X, y, sample_weight, plan, penalties)
+        points = self._read(X, fitting=True)
+        targets = self._targets(y, len(points))
+        sample = as_sample(points, targets, sample_weight)
+        self.kernel_ = self._found_kernel(sample)
+        self._fit_sample(sample, plan, penalties)
+        return self
+
+    def _found_kernel(self, sample: Sample) -> Kernel:
+        given = self._given_kernel()
+        if given is not None:
+            return given
+        chosen = start(sample.points, sample.weights)
+        return tune(
+            chosen.kernel, sample.points, sample.targets, sample.weights, self._chance()
+        )
+
+    def _targets(self, y: Any, rows: int) -> Reals:
+        if y is None:
+            raise InvalidInput(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target "
+                "y is None."
+            )
+        targets: Reals = check_array(
+            y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite=True
+        )
+        if targets.ndim not in (1, 2):
+            raise InvalidInput(
+                f"y is a number a row or a row of them, got {targets.ndim} axes."
+            )
+        check_consistent_length(np.empty(rows), targets)
+        self._flat = targets.ndim == 1
+        return targets.reshape(rows, -1)
+
+    # Fitting
+
+    def _fit_sample(self, sample: Sample, plan: Plan, penalties: Any) -> None:
+        fitted = fit_least_squares(
+            self.kernel_,
+            sample,
+            penalties,
+            plan=plan,
+            has_offset=bool(self.fit_intercept),
+            chance=self._chance(),
+        )
+        self.solution_, self.plan_, self.penalty_ = fitted.solution, fitted.plan, fitted.penalty
+        path = fitted.path
+        self.penalties_ = None if path is None else path.penalties
+        self.loo_errors_ = None if path is None else path.errors
+        coefficients, offset = fitted.solution.coefficients, fitted.solution.offset
+        self.intercept_ = float(offset[0]) if self._flat else offset
+        self.function_ = Function(self.kernel_, fitted.anchors, self._shaped(coefficients))
+        if fitted.is_exact:
+            self.dual_coef_ = self._shaped(sample.as_they_came(coefficients, share=True))
+        if fitted.spectrum is not None and fitted.shift > 0:
+            errors = fitted.spectrum.left_out(sample.targets, fitted.shift)
+            told = sample.as_they_came(sample.targets - errors)
+            self.loo_predictions_ = self._shaped(told)
+            likelihood = fitted.spectrum.log_likelihood(sample.targets, fitted.shift)
+            self.log_marginal_likelihood_ = float(likelihood[0]) if self._flat else likelihood
+        self._sample, self._fitted = sample, fitted
+        if self.verbose:
+            print(f"{self.kernel_}, penalty {self.penalty_:.3g}; {self.plan_}")  # noqa: T201
+
+    def _shaped(self, values: Any) -> Reals:
+        """A column for each target, or flat for one."""
+        shaped: Reals = values[:, 0] if self._flat else values
+        return shaped
+
+    # Precomputed
+
+    def _fit_matrix(
+        self, X: Any, y: Any, sample_weight: Any, plan: Plan, penalties: Any
+    ) -> Self:
+        matrix = self._precomputed_gram(X, fitting=True)
+        rows = len(matrix)
+        sample = as_sample(positions(rows), self._targets(y, rows), sample_weight)
+        self.kernel_ = lookup(matrix)
+        self._fit_sample(sample, plan, penalties)
+        return self
+
+    # Predicting
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The predictions at new points.
+
+        Args:
+            X: Points.
+            return_std: Whether the standard deviation of f(x) + b is told as well: that of the
+                Gaussian process with this kernel, times the factor that makes the targets most
+                likely. It does not hold the noise of a new target.
+
+        Returns:
+            The predictions, or a pair of them and their deviations.
+        """
+        self._require_fitted()
+        if self._is_precomputed:
+            return self._predict_rows(X, return_std=return_std)
+        points = self._read(X, fitting=False)
+        values = self.function_(points) + self.intercept_
+        if not return_std:
+            return values
+        spectrum, shift = self._needed_spectrum("return_std")
+        found = deviations(self.kernel_, self._sample, spectrum, shift, points)
+        return values, self._shaped(found)
+
+    def _predict_rows(self, X: Any, *, return_std: bool) -> Reals:
+        """Predictions from kernel values against the training rows."""
+        if return_std:
+            raise InvalidParameter(
+                'return_std needs k(x, x), which kernel="precomputed" does not have.\nPass a '
+                "kernel instead of its values."
+            )
+        cross = self._precomputed_gram(X, fitting=False)
+        values: Reals = cross @ self.dual_coef_ + self.intercept_
+        return values
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Reals:
+        """Intervals that hold a new target with about this probability (jackknife+).
+
+        From every row that is left out comes a prediction at x, and the error on that row: the
+        interval goes between quantiles of their sums. Whatever the law of the data, it holds a
+        target with a probability of at least 2 coverage - 1, and about `coverage` in practice.
+
+        Args:
+            X: Points.
+            coverage: A probability between 0 and 1.
+
+        Returns:
+            The lower and the upper ends: shape (points, 2).
+        """
+        self._require_fitted()
+        if not 0 < coverage < 1:
+            raise InvalidParameter(f"coverage is between 0 and 1, got {coverage!r}.")
+        if not self._flat:
+            raise InvalidParameter("intervals are told for one target; fit one at a time.")
+        points = self._read(X, fitting=False)
+        spectrum, shift = self._needed_spectrum("predict_interval")
+        center = self.function_(points) + self.intercept_
+        return jackknife(self.kernel_, self._sample, spectrum, shift, points, center, coverage)
+
+    def _needed_spectrum(self, what: str) -> tuple[Spectrum, float]:
+        fitted = self._fitted
+        if fitted.spectrum is None:
+            raise InvalidParameter(
+                f"{what} needs the eigenvalues, and the equations were solved by "
+                f'{self.solution_.method}.\nFit with plan="spectral", or with penalty="auto".'
+            )
+        if not (fitted.is_exact and fitted.shift > 0):
+            raise InvalidParameter(
+                f"{what} needs all points as anchors and a positive penalty.\nFit fewer rows, "
+                'or with plan="spectral" and penalty="auto".'
+            )
+        return fitted.spectrum, fitted.shift
+
+
+def _penalties(given: Any) -> Any:
+    """None for "auto", else one number or several, all >= 0.
+
+    Raises:
+        InvalidParameter: They are not.
+    """
+    if isinstance(given, str) and given == "auto":
+        return None
+    try:
+        numbers = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        numbers = np.array([np.nan])
+    if (
+        numbers.ndim != 1
+        or not numbers.size
+        or not (np.isfinite(numbers) & (numbers >= 0)).all()
+    ):
+        raise InvalidParameter(
+            f'penalty is "auto", a number >= 0 or several of them, got {given!r}.'
+        )
+    if numbers.size > 1 and not (numbers > 0).all():
+        raise InvalidParameter(
+            "among several penalties none may be 0: it has no leave-one-out."
+        )
+    return float(numbers[0]) if numbers.size == 1 else numbers

@@ -1,0 +1,53 @@
+"""What raw data are, when nobody says it: vectors, tables, sets."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mercer.domains import Batch, Positions, Records, Sets
+from mercer.domains.reading import as_table
+from mercer.domains.tables import has_records, holds_columns
+from mercer.errors import InvalidType
+
+
+def looks_like_vectors(X: Any) -> bool:
+    """Whether raw data are rows of numbers, or are to be read as such.
+
+    >>> looks_like_vectors([[1.0, 2.0]]), looks_like_vectors([{"a"}, {"b"}])
+    (True, False)
+    """
+    if isinstance(X, Batch):
+        return False
+    if sp.issparse(X) or isinstance(X, np.ndarray):
+        return not (isinstance(X, np.ndarray) and X.ndim == 2 and holds_columns(X))
+    if as_table(X) is not X and as_table(X) is not None:
+        return not holds_columns(X)
+    if has_records(X) or isinstance(X, dict):
+        return False
+    if isinstance(X, list | tuple) and X:
+        return not isinstance(X[0], str | AbstractSet | dict)
+    return True
+
+
+def natural(X: Any) -> Batch:
+    """Points in the domain that suits them.
+
+    Raises:
+        InvalidType: Nothing here has a kernel to start from.
+    """
+    if isinstance(X, Batch):
+        return X
+    if isinstance(X, list | tuple) and X and all(isinstance(x, AbstractSet) for x in X):
+        return Sets().encode(X)
+    if isinstance(X, list | tuple) and X and not has_records(X) and isinstance(X[0], str):
+        raise InvalidType(
+            "these points are texts, and no kernel is chosen for texts by itself.\nPass one: "
+            "mercer.Delta() compares labels, or write a kernel with mercer.from_function."
+        )
+    if holds_columns(X) or has_records(X):
+        return Records().encode(X)
+    return Positions().encode(X)

@@ -1,0 +1,137 @@
+r"""The regularised risk over a Gram matrix: frozen data between the operator and a solver.
+
+$$\frac{1}{\sum_i w_i} \sum_i w_i\, L(y_i, f(x_i) + b) + \lambda \|f\|^2$$
+
+By the representer theorem the best f is $\sum_i a_i k(x_i, \cdot)$, so its values are $K a$ and
+its squared norm is $a^\top K a$.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.gram import Operator
+from mercer.problems.losses import Loss
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquares:
+    """Squared errors, for as many targets at once as there are columns.
+
+    Attributes:
+        gram: The Gram matrix.
+        targets: A row a point, a column a target.
+        weights: A positive number a point.
+        penalty: The number lambda >= 0.
+        has_offset: Whether a constant b, which costs nothing, is added to f.
+    """
+
+    gram: Operator
+    targets: Reals
+    weights: Reals
+    penalty: float
+    has_offset: bool = True
+
+    @cached_property
+    def shift(self) -> float:
+        """What is added to the eigenvalues of the weighted Gram matrix: lambda sum(w)."""
+        return float(self.penalty * self.weights.sum())
+
+    @cached_property
+    def roots(self) -> Reals:
+        """The roots of the weights."""
+        return np.sqrt(self.weights)
+
+    def residual(self, coefficients: Reals, offset: Reals) -> float:
+        r"""$\|(K + \lambda \textstyle\sum w\, W^{-1}) a + b - y\|$ relative to the targets,
+        in the norm of the weights.
+        """
+        image = self.gram @ coefficients
+        rest = (self.targets - image - offset) * self.roots[:, None]
+        rest -= self.shift / self.roots[:, None] * coefficients
+        size = float(np.linalg.norm(self.roots[:, None] * self.targets))
+        return float(np.linalg.norm(rest)) / (size or 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Risk:
+    """A convex loss, for one target.
+
+    Attributes:
+        loss: What an error costs.
+        targets: A number a point.
+        weights: A positive number a point.
+        penalty: The number lambda > 0.
+        has_offset: Whether a constant b, which costs nothing, is added to f.
+    """
+
+    loss: Loss
+    targets: Reals
+    weights: Reals
+    penalty: float
+    has_offset: bool = True
+
+    @cached_property
+    def shares(self) -> Reals:
+        """The weights as shares of one."""
+        shares: Reals = self.weights / self.weights.sum()
+        return shares
+
+    def smoothed(self, width: float) -> Risk:
+        """The same with a loss whose slope is continuous."""
+        loss = self.loss.smoothed(width)
+        return Risk(loss, self.targets, self.weights, self.penalty, self.has_offset)
+
+    def value(self, values: Reals, squared_norm: float) -> float:
+        """The risk of a function with these values (offset included) and this norm."""
+        losses = self.loss.value(self.targets, values)
+        return float(self.shares @ losses + self.penalty * squared_norm)
+
+    def slope(self, values: Reals) -> Reals:
+        """The derivative of the mean loss in each value."""
+        found: Reals = self.shares * self.loss.slope(self.targets, values)
+        return found
+
+    def curvature(self, values: Reals) -> Reals:
+        """The second derivative of the mean loss in each value."""
+        found: Reals = self.shares * self.loss.curvature(self.targets, values)
+        return found
+
+    def bound(self, slopes: Reals, matrix: Any) -> float:
+        r"""A lower bound of the least risk (Fenchel): for any slopes u that the loss can have,
+        and that sum to zero if there is an offset,
+        $-\sum_i s_i L^*(y_i, u_i / s_i) - u^\top K u / 4 \lambda$ with the shares s.
+        """
+        low, high = self.loss.slopes(self.targets)
+        inside = self._feasible(slopes, self.shares * low, self.shares * high)
+        if inside is None:
+            return -np.inf
+        # Division may round to just outside.
+        conjugates = self.loss.conjugate(self.targets, np.clip(inside / self.shares, low, high))
+        quadratic = float(inside @ (matrix @ inside)) / (4 * self.penalty)
+        return -float(self.shares @ conjugates) - quadratic
+
+    def _feasible(self, slopes: Reals, low: Reals, high: Reals) -> Reals | None:
+        """The slopes moved into their bounds, and to the sum zero where that is asked for."""
+        inside: Reals = np.clip(slopes, low, high)
+        if not self.has_offset:
+            return inside
+        excess = float(inside.sum())
+        # Scaling down those that pull the wrong way keeps all within their bounds, which
+        # hold zero.
+        wrong = inside > 0 if excess > 0 else inside < 0
+        side = float(inside[wrong].sum())
+        if excess == 0:
+            return inside
+        if not side or not (low[wrong] <= 0).all() or not (high[wrong] >= 0).all():
+            return None
+        scaled: Reals = inside.copy()
+        scaled[wrong] *= 1 - excess / side
+        return scaled

@@ -1,0 +1,1 @@
+"""Choosing what is not given: penalties, lengths and kernels."""

@@ -1,0 +1,102 @@
+r"""Which penalty: the one whose leave-one-out error is least.
+
+The grid spans the spectrum: a penalty below the least eigenvalue changes nothing, and one far
+above the largest leaves a constant. Around the best of the grid the minimum is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from mercer.solvers.spectral import Spectrum
+
+Reals = NDArray[np.float64]
+
+GRID = 40
+"""Penalties that are tried."""
+
+LEAST = 1e-12
+"""The least shift that is tried, relative to the largest eigenvalue."""
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The penalties that were tried, and the error of each.
+
+    Attributes:
+        penalties: The penalties, ascending.
+        errors: The mean squared error on rows that were left out.
+        best: The penalty with the least error; of equals the largest.
+    """
+
+    penalties: Reals
+    errors: Reals
+    best: float
+
+
+def shifts_of(spectrum: Spectrum) -> Reals:
+    """A grid of shifts that spans the spectrum."""
+    largest = float(spectrum.values[-1]) if spectrum.values.size else 0.0
+    if not largest > 0:
+        return np.array([1.0])
+    positive = spectrum.values[spectrum.values > LEAST * largest]
+    least = float(positive[0]) if spectrum.is_full else LEAST * largest
+    grid: Reals = np.geomspace(max(least / 10, LEAST * largest), 10 * largest, GRID)
+    return grid
+
+
+def leave_one_out(spectrum: Spectrum, targets: Reals, penalties: Reals | None = None) -> Path:
+    """The path of penalties with their leave-one-out errors.
+
+    Args:
+        spectrum: Of the weighted Gram matrix.
+        targets: A column each.
+        penalties: The penalties to choose among; by default a grid that spans the spectrum,
+            and the minimum around its best.
+    """
+    total = float(spectrum.roots @ spectrum.roots)
+    if penalties is not None:
+        tried = np.sort(np.asarray(penalties, dtype=np.float64))
+        errors = spectrum.errors(targets, tried * total)
+        return Path(tried, errors, float(tried[_last_least(errors)]))
+    shifts = shifts_of(spectrum)
+    errors = spectrum.errors(targets, shifts)
+    at = _last_least(errors)
+    best = float(shifts[at])
+    if 0 < at < len(shifts) - 1:
+        best = around(
+            lambda shift: float(spectrum.errors(targets, np.array([shift]))[0]),
+            float(shifts[at - 1]),
+            best,
+            float(shifts[at + 1]),
+            float(errors[at]),
+        )
+        if best not in shifts:
+            error = spectrum.errors(targets, np.array([best]))
+            place = int(np.searchsorted(shifts, best))
+            shifts, errors = np.insert(shifts, place, best), np.insert(errors, place, error)
+    return Path(shifts / total, errors, best / total)
+
+
+def around(
+    error: Callable[[float], float], low: float, middle: float, high: float, known: float
+) -> float:
+    """A number between two whose error is no larger than that in the middle."""
+    found = minimize_scalar(
+        lambda exponent: error(float(np.exp(exponent))),
+        bounds=(np.log(low), np.log(high)),
+        method="bounded",
+        options={"xatol": 0.05, "maxiter": 12},
+    )
+    return float(np.exp(found.x)) if found.fun < known else middle
+
+
+def _last_least(errors: Reals) -> int:
+    """The last place of the least error; errors that differ by rounding count as equal."""
+    least = float(errors.min())
+    return int(np.flatnonzero(errors <= least * (1 + 1e-9) + 1e-300)[-1])

@@ -1,0 +1,223 @@
+r"""Newton's method for any convex loss: each step is a weighted ridge regression.
+
+Around the values m the mean loss has slopes g and curvatures c. The minimiser of its parabola
+plus $\lambda a^\top K a$ solves $2 \lambda a = r - c (K a + b)$ with $r = c m - g$: for the
+logistic loss iteratively reweighted least squares. Only rows of positive curvature enter the
+factor, so it is small for losses that are flat on most rows.
+
+A loss with kinks is replaced by one below it whose kinks are rounded, over a width that
+shrinks. Each solution starts the next, and the duality gap of the loss itself says when to
+stop.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from threadpoolctl import threadpool_limits
+
+from mercer.errors import NotPositiveDefinite
+from mercer.problems.risk import Risk
+from mercer.solvers.solution import Solution
+
+Reals = NDArray[np.float64]
+Watch = Callable[[int, float, float], None]
+
+STEPS = 100
+"""Newton steps for one width."""
+
+NARROWER = 0.1
+"""By how much the width of a kink shrinks."""
+
+FLAT = 1e-10
+"""The least curvature of a row with any, relative to the largest: what divides stays finite."""
+
+
+def newton(
+    matrix: Reals,
+    risk: Risk,
+    *,
+    start: tuple[Reals, float] | None = None,
+    tolerance: float = 1e-6,
+    threads: int | None = None,
+    watch: Watch | None = None,
+) -> Solution:
+    """Minimise a regularised risk over the functions that a Gram matrix spans.
+
+    Args:
+        matrix: The Gram matrix, stored.
+        risk: The problem.
+        start: Coefficients and offset to begin with.
+        tolerance: The duality gap to reach, relative to the objective.
+        threads: How many threads the factors take.
+        watch: Is told the step, the objective and the gap.
+
+    Raises:
+        NotPositiveDefinite: A direction has a negative norm.
+    """
+    began = time.perf_counter()
+    state = _State(matrix, risk, start)
+    steps = 0
+    with threadpool_limits(threads, "blas"):
+        for smooth in _narrowing(risk):
+            state.use(smooth)
+            for _ in range(STEPS):
+                steps += 1
+                moved = state.step()
+                gap = state.gap()
+                if watch is not None:
+                    watch(steps, state.objective, gap)
+                if gap <= tolerance or not moved:
+                    break
+            if gap <= tolerance:
+                break
+    seconds = time.perf_counter() - began
+    return Solution(
+        "newton", state.coefficients, np.array([state.offset]), state.residual(), gap, steps,
+        gap <= tolerance, seconds,
+    )  # fmt: skip
+
+
+def _narrowing(risk: Risk) -> Iterator[Risk]:
+    """The problem itself, or ever closer ones without kinks."""
+    if risk.loss.is_smooth:
+        yield risk
+        return
+    width = float(np.abs(risk.targets - np.median(risk.targets)).mean()) or 1.0
+    for _ in range(14):
+        yield risk.smoothed(width)
+        width *= NARROWER
+
+
+class _State:
+    """Where Newton's method is: coefficients, offset, values and the objective."""
+
+    def __init__(self, matrix: Reals, risk: Risk, start: tuple[Reals, float] | None) -> None:
+        self.matrix, self.true, self.risk = matrix, risk, risk
+        count = len(matrix)
+        self.coefficients = np.zeros(count) if start is None else start[0].copy()
+        self.offset = 0.0 if start is None else float(start[1])
+        self.values = matrix @ self.coefficients + self.offset
+        self.objective = np.inf
+
+    def use(self, risk: Risk) -> None:
+        """Go on with another loss."""
+        self.risk = risk
+        self.objective = self._objective(risk)
+
+    def step(self) -> bool:
+        """One step of Newton's method along the best length; False where nothing is gained."""
+        target, offset = self._newton_point()
+        move, shift = target - self.coefficients, offset - self.offset
+        change = self.matrix @ move + shift
+        bent = float(move @ (change - shift))
+        if bent < -1e-9 * float(np.abs(move) @ np.abs(change) + 1e-300):
+            raise NotPositiveDefinite(
+                f"a direction has the squared norm {bent:.3g}, more negative than rounding "
+                "explains: the kernel is not positive definite.\nAsk "
+                "mercer.testing.check_kernel(k, X)."
+            )
+        length = self._length(move, change, shift)
+        self.coefficients = self.coefficients + length * move
+        self.offset += length * shift
+        self.values = self.values + length * change
+        before, self.objective = self.objective, self._objective(self.risk)
+        return bool(before - self.objective > 1e-15 * abs(self.objective))
+
+    def _newton_point(self) -> tuple[Reals, float]:
+        slopes = self.risk.slope(self.values)
+        curvature = self.risk.curvature(self.values)
+        double = 2 * self.risk.penalty
+        largest = float(curvature.max())
+        if not largest > 0:  # the loss is flat: a parabola with the curvature of one row
+            curvature = self.risk.shares * double * len(slopes)
+            largest = float(curvature.max())
+        active = np.flatnonzero(curvature > FLAT * largest)
+        bends = np.zeros_like(curvature)
+        bends[active] = curvature[active]
+        solve = self._solver(active, np.sqrt(bends[active]), double)
+        first = solve(bends * self.values - slopes)
+        if not self.risk.has_offset:
+            return first, 0.0
+        ones = solve(bends)
+        offset = float(first.sum() / ones.sum())
+        return first - offset * ones, offset
+
+    def _solver(self, active: Any, roots: Reals, double: float) -> Callable[[Reals], Reals]:
+        """Solves (2 penalty + C K) a = r for the curvatures C."""
+        everything = len(active) == len(self.matrix)
+        rows = self.matrix if everything else self.matrix[active]
+        inner = (rows if everything else rows[:, active]) * roots
+        inner *= roots[:, None]
+        inner[np.diag_indices_from(inner)] += double
+        try:
+            factor = cho_factor(inner.T, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError as error:
+            raise NotPositiveDefinite(
+                f"the weighted Gram matrix has no Cholesky factor ({error}): the penalty is "
+                "too small for the rounding of the kernel, or the kernel is not positive "
+                "definite.\nRaise the penalty, or ask mercer.testing.check_kernel(k, X)."
+            ) from None
+
+        def solve(right: Reals) -> Reals:
+            pulled = cho_solve(factor, roots * (rows @ right), check_finite=False)
+            found: Reals = right / double
+            found[active] -= roots * pulled / double
+            return found
+
+        return solve
+
+    def _objective(self, risk: Risk) -> float:
+        squared = float(self.coefficients @ (self.values - self.offset))
+        return risk.value(self.values, max(squared, 0.0))
+
+    def _length(self, move: Reals, change: Reals, shift: float) -> float:
+        """How far to go: to where the slope along the way is a tenth of what it was."""
+        risk, flat = self.risk, change - shift
+        inner = float(self.coefficients @ flat)
+        bent = float(move @ flat)
+
+        def slope(length: float) -> float:
+            along = float(risk.slope(self.values + length * change) @ change)
+            return along + 2 * risk.penalty * (inner + length * bent)
+
+        first = slope(0.0)
+        if not first < 0:
+            return 0.0
+        low, high = 0.0, 1.0
+        reached = slope(high)
+        if abs(reached) <= 0.1 * abs(first):
+            return high
+        while reached < 0 and high < 64:
+            low, high = high, 2 * high
+            reached = slope(high)
+        for _ in range(40):
+            middle = (low + high) / 2
+            reached = slope(middle)
+            if abs(reached) <= 0.1 * abs(first):
+                break
+            low, high = (middle, high) if reached < 0 else (low, middle)
+        return (low + high) / 2
+
+    def gap(self) -> float:
+        """The duality gap of the problem itself, relative to its objective."""
+        objective = self._objective(self.true)
+        lower = max(
+            self.true.bound(slopes, self.matrix)
+            for slopes in (
+                self.risk.slope(self.values),
+                -2 * self.risk.penalty * self.coefficients,
+            )
+        )
+        return (objective - lower) / max(abs(objective), 1e-300)
+
+    def residual(self) -> float:
+        """How far the coefficients are from -g / 2 penalty, relative to them."""
+        wanted = -self.risk.slope(self.values) / (2 * self.risk.penalty)
+        size = float(np.linalg.norm(wanted))
+        return float(np.linalg.norm(self.coefficients - wanted)) / (size or 1.0)
