@@ -1,4 +1,11 @@
-"""Learning with positive definite kernels: one algebra for every kind of data."""
+"""Learning with positive definite kernels: one algebra for every kind of data.
+
+The machines are imported when one of them is first asked for: they need scikit-learn, which
+takes as long and as much memory as all the rest.
+"""
+
+from importlib import import_module
+from typing import Any
 
 from mercer import domains, errors
 from mercer.functions import (
@@ -71,7 +78,6 @@ from mercer.kernels import (
     kernel,
     series,
 )
-from mercer.machines import KernelRidge
 from mercer.plan import Plan
 from mercer.proofs import FormulaKernel, Refutation, Verdict, prove, repair
 
@@ -154,3 +160,15 @@ __all__ = [
     "section",
     "series",
 ]
+
+_MACHINES = frozenset({"KernelRidge"})
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MACHINES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("mercer.machines"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

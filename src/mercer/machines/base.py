@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.domains import Batch, Numbers, Positions, Vectors
 from mercer.errors import InvalidInput, InvalidParameter
-from mercer.gram import Operator, operator
 from mercer.kernels import Kernel, from_function
 from mercer.kernels import kernel as as_kernel
+from mercer.machines.precomputed import Precomputed
 from mercer.machines.tables import looks_like_vectors, natural
 from mercer.plan import Plan, as_plan
+from mercer.selection.scales import start, tune
 
 Reals = NDArray[np.float64]
 
@@ -24,15 +25,23 @@ PRECOMPUTED = "precomputed"
 
 
 class KernelMachine(BaseEstimator):  # type: ignore[misc]
-    """A machine with a kernel and a plan. Its data may come from any domain."""
+    """A machine with a kernel and a plan. Its data may come from any domain.
+
+    Attributes:
+        keeps_single: Whether vectors in float32 stay so; else they become float64.
+    """
 
     kernel: Any
     plan: Any
+    kernel_: Kernel
+    keeps_single: ClassVar[bool] = False
 
     # Reading
 
     def _read(self, X: Any, *, fitting: bool) -> Batch:
         """The points of raw data, for the kernel that was given or found."""
+        if self._is_precomputed:
+            return self._read_values(X, fitting=fitting)
         kernel = self._given_kernel() if fitting else self.kernel_
         if kernel is None:
             return self._read_automatic(X)
@@ -56,7 +65,21 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
 
     def _checked_vectors(self, X: Any, *, fitting: bool) -> Any:
         """As scikit-learn checks arrays: names, widths, NaN."""
-        return validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=np.float64)
+        kinds: Any = [np.float64, np.float32] if self.keeps_single else np.float64
+        return validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=kinds)
+
+    def _read_values(self, X: Any, *, fitting: bool) -> Batch:
+        """The rows of a matrix of kernel values: of the training rows, or new ones."""
+        matrix: Reals = validate_data(self, X, reset=fitting, dtype=np.float64)
+        if not fitting:
+            return self.kernel_.domain.encode(matrix)
+        if matrix.shape[0] != matrix.shape[1]:
+            raise InvalidInput(
+                "Precomputed kernel values are those of the training rows among themselves, "
+                f"and should be a square kernel matrix, got shape {matrix.shape}."
+            )
+        self.kernel_ = Precomputed.of(matrix)
+        return self.kernel_.every
 
     # The kernel
 
@@ -77,19 +100,23 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
 
-    def _gram(self, points: Batch, plan: Plan) -> Operator:
-        """The Gram matrix of the points of the training data, stored nowhere."""
-        return operator(self.kernel_, points, plan=plan)
+    def _found_kernel(self, points: Batch, weights: Reals, targets: Reals | None) -> Kernel:
+        """The kernel that was given; or one that suits the points, and the targets if any.
 
-    def _precomputed_gram(self, X: Any, *, fitting: bool) -> Reals:
-        """A matrix of kernel values as it was given."""
-        matrix: Reals = validate_data(self, X, reset=fitting, dtype=np.float64)
-        if fitting and matrix.shape[0] != matrix.shape[1]:
-            raise InvalidInput(
-                "Precomputed kernel values are a square matrix of the training rows against "
-                f"themselves, and should be a square kernel matrix, got shape {matrix.shape}."
-            )
-        return matrix
+        Args:
+            points: Distinct points.
+            weights: Their weights.
+            targets: Numbers to predict, a column each, by which lengths are tuned.
+        """
+        if self._is_precomputed:
+            return self.kernel_
+        given = self._given_kernel()
+        if given is not None:
+            return given
+        chosen = start(points, weights).kernel
+        if targets is None:
+            return chosen
+        return tune(chosen, points, targets, weights, self._chance())
 
     # Parameters
 

@@ -11,14 +11,11 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions import Function
-from mercer.kernels import Kernel
 from mercer.machines.base import KernelMachine
 from mercer.machines.data import Sample, as_sample
 from mercer.machines.intervals import deviations, jackknife
 from mercer.machines.least_squares import fit_least_squares
-from mercer.machines.precomputed import lookup, positions
 from mercer.plan import Plan
-from mercer.selection.scales import start, tune
 from mercer.solvers.spectral import Spectrum
 
 Reals = NDArray[np.float64]
@@ -96,23 +93,12 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         """
         plan = self._wanted_plan()
         penalties = _penalties(self.penalty)
-        if self._is_precomputed:
-            return self._fit_matrix(X, y, sample_weight, plan, penalties)
         points = self._read(X, fitting=True)
         targets = self._targets(y, len(points))
         sample = as_sample(points, targets, sample_weight)
-        self.kernel_ = self._found_kernel(sample)
+        self.kernel_ = self._found_kernel(sample.points, sample.weights, sample.targets)
         self._fit_sample(sample, plan, penalties)
         return self
-
-    def _found_kernel(self, sample: Sample) -> Kernel:
-        given = self._given_kernel()
-        if given is not None:
-            return given
-        chosen = start(sample.points, sample.weights)
-        return tune(
-            chosen.kernel, sample.points, sample.targets, sample.weights, self._chance()
-        )
 
     def _targets(self, y: Any, rows: int) -> Reals:
         if y is None:
@@ -166,18 +152,6 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         shaped: Reals = values[:, 0] if self._flat else values
         return shaped
 
-    # Precomputed
-
-    def _fit_matrix(
-        self, X: Any, y: Any, sample_weight: Any, plan: Plan, penalties: Any
-    ) -> Self:
-        matrix = self._precomputed_gram(X, fitting=True)
-        rows = len(matrix)
-        sample = as_sample(positions(rows), self._targets(y, rows), sample_weight)
-        self.kernel_ = lookup(matrix)
-        self._fit_sample(sample, plan, penalties)
-        return self
-
     # Predicting
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -193,8 +167,6 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
             The predictions, or a pair of them and their deviations.
         """
         self._require_fitted()
-        if self._is_precomputed:
-            return self._predict_rows(X, return_std=return_std)
         points = self._read(X, fitting=False)
         values = self.function_(points) + self.intercept_
         if not return_std:
@@ -202,17 +174,6 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         spectrum, shift = self._needed_spectrum("return_std")
         found = deviations(self.kernel_, self._sample, spectrum, shift, points)
         return values, self._shaped(found)
-
-    def _predict_rows(self, X: Any, *, return_std: bool) -> Reals:
-        """Predictions from kernel values against the training rows."""
-        if return_std:
-            raise InvalidParameter(
-                'return_std needs k(x, x), which kernel="precomputed" does not have.\nPass a '
-                "kernel instead of its values."
-            )
-        cross = self._precomputed_gram(X, fitting=False)
-        values: Reals = cross @ self.dual_coef_ + self.intercept_
-        return values
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Reals:
         """Intervals that hold a new target with about this probability (jackknife+).

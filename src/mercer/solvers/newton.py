@@ -14,16 +14,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from threadpoolctl import threadpool_limits
 
-from mercer.errors import NotPositiveDefinite
 from mercer.problems.risk import Risk
 from mercer.solvers.solution import Solution
+from mercer.solvers.spans import Span
 
 Reals = NDArray[np.float64]
 Watch = Callable[[int, float, float], None]
@@ -39,7 +37,7 @@ FLAT = 1e-10
 
 
 def newton(
-    matrix: Reals,
+    span: Span,
     risk: Risk,
     *,
     start: tuple[Reals, float] | None = None,
@@ -50,7 +48,7 @@ def newton(
     """Minimise a regularised risk over the functions that a Gram matrix spans.
 
     Args:
-        matrix: The Gram matrix, stored.
+        span: The Gram matrix.
         risk: The problem.
         start: Coefficients and offset to begin with.
         tolerance: The duality gap to reach, relative to the objective.
@@ -61,7 +59,7 @@ def newton(
         NotPositiveDefinite: A direction has a negative norm.
     """
     began = time.perf_counter()
-    state = _State(matrix, risk, start)
+    state = _State(span, risk, start)
     steps = 0
     with threadpool_limits(threads, "blas"):
         for smooth in _narrowing(risk):
@@ -97,12 +95,12 @@ def _narrowing(risk: Risk) -> Iterator[Risk]:
 class _State:
     """Where Newton's method is: coefficients, offset, values and the objective."""
 
-    def __init__(self, matrix: Reals, risk: Risk, start: tuple[Reals, float] | None) -> None:
-        self.matrix, self.true, self.risk = matrix, risk, risk
-        count = len(matrix)
+    def __init__(self, span: Span, risk: Risk, start: tuple[Reals, float] | None) -> None:
+        self.span, self.true, self.risk = span, risk, risk
+        count = len(span)
         self.coefficients = np.zeros(count) if start is None else start[0].copy()
         self.offset = 0.0 if start is None else float(start[1])
-        self.values = matrix @ self.coefficients + self.offset
+        self.values = span @ self.coefficients + self.offset
         self.objective = np.inf
 
     def use(self, risk: Risk) -> None:
@@ -114,14 +112,8 @@ class _State:
         """One step of Newton's method along the best length; False where nothing is gained."""
         target, offset = self._newton_point()
         move, shift = target - self.coefficients, offset - self.offset
-        change = self.matrix @ move + shift
-        bent = float(move @ (change - shift))
-        if bent < -1e-9 * float(np.abs(move) @ np.abs(change) + 1e-300):
-            raise NotPositiveDefinite(
-                f"a direction has the squared norm {bent:.3g}, more negative than rounding "
-                "explains: the kernel is not positive definite.\nAsk "
-                "mercer.testing.check_kernel(k, X)."
-            )
+        change = self.span @ move + shift
+        self.span.check_norm(move, change - shift)
         length = self._length(move, change, shift)
         self.coefficients = self.coefficients + length * move
         self.offset += length * shift
@@ -137,40 +129,10 @@ class _State:
         if not largest > 0:  # the loss is flat: a parabola with the curvature of one row
             curvature = self.risk.shares * double * len(slopes)
             largest = float(curvature.max())
-        active = np.flatnonzero(curvature > FLAT * largest)
-        bends = np.zeros_like(curvature)
-        bends[active] = curvature[active]
-        solve = self._solver(active, np.sqrt(bends[active]), double)
-        first = solve(bends * self.values - slopes)
-        if not self.risk.has_offset:
-            return first, 0.0
-        ones = solve(bends)
-        offset = float(first.sum() / ones.sum())
-        return first - offset * ones, offset
-
-    def _solver(self, active: Any, roots: Reals, double: float) -> Callable[[Reals], Reals]:
-        """Solves (2 penalty + C K) a = r for the curvatures C."""
-        everything = len(active) == len(self.matrix)
-        rows = self.matrix if everything else self.matrix[active]
-        inner = (rows if everything else rows[:, active]) * roots
-        inner *= roots[:, None]
-        inner[np.diag_indices_from(inner)] += double
-        try:
-            factor = cho_factor(inner.T, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError as error:
-            raise NotPositiveDefinite(
-                f"the weighted Gram matrix has no Cholesky factor ({error}): the penalty is "
-                "too small for the rounding of the kernel, or the kernel is not positive "
-                "definite.\nRaise the penalty, or ask mercer.testing.check_kernel(k, X)."
-            ) from None
-
-        def solve(right: Reals) -> Reals:
-            pulled = cho_solve(factor, roots * (rows @ right), check_finite=False)
-            found: Reals = right / double
-            found[active] -= roots * pulled / double
-            return found
-
-        return solve
+        bends = np.where(curvature > FLAT * largest, curvature, 0.0)
+        step = self.span.step(bends, double, has_offset=self.risk.has_offset)
+        target, offset = step((bends * self.values - slopes)[:, None])
+        return target[:, 0], float(offset[0])
 
     def _objective(self, risk: Risk) -> float:
         squared = float(self.coefficients @ (self.values - self.offset))
@@ -208,7 +170,7 @@ class _State:
         """The duality gap of the problem itself, relative to its objective."""
         objective = self._objective(self.true)
         lower = max(
-            self.true.bound(slopes, self.matrix)
+            self.true.bound(slopes, self.span)
             for slopes in (
                 self.risk.slope(self.values),
                 -2 * self.risk.penalty * self.coefficients,

@@ -1,0 +1,126 @@
+"""Labels of classes: which there are, which each row has, and what a class weighs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
+
+from mercer.errors import InvalidInput, InvalidParameter
+from mercer.types import Array, Indices
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of rows.
+
+    Attributes:
+        classes: The distinct labels, in order.
+        codes: For each row the place of its label among them.
+    """
+
+    classes: Array
+    codes: Indices
+
+    def signs(self) -> Reals:
+        """-1 for the first of two classes and 1 for the second."""
+        return np.where(self.codes > 0, 1.0, -1.0)
+
+    def hot(self) -> Reals:
+        """A row a point, with a one at its class."""
+        found: Reals = np.eye(len(self.classes))[self.codes]
+        return found
+
+
+def read_labels(y: Any, rows: int, owner: str) -> Labels:
+    """The labels of rows, of any type that has an order.
+
+    Args:
+        y: A label a row.
+        rows: How many there are.
+        owner: Who asks, for the messages.
+
+    Raises:
+        InvalidInput: They are missing, continuous, or too few.
+
+    Example:
+        >>> read_labels(["no", "yes", "no"], 3, "a classifier").codes
+        array([0, 1, 0])
+    """
+    if y is None:
+        raise InvalidInput(
+            f"This {owner} estimator requires y to be passed, but the target y is None."
+        )
+    given = column_or_1d(_plain(y), warn=True)
+    check_consistent_length(np.empty(rows), given)
+    check_classification_targets(given)
+    try:
+        classes, codes = np.unique(given, return_inverse=True)
+    except TypeError as error:
+        raise InvalidInput(
+            f"the labels have no common order ({error}).\nMake them all texts or all numbers."
+        ) from error
+    return Labels(classes, codes.astype(np.int64))
+
+
+def require_two(labels: Labels, weights: Reals | None, owner: str) -> None:
+    """Raise unless at least two classes have a row of positive weight."""
+    seen = np.bincount(labels.codes, weights, len(labels.classes)) > 0
+    if seen.sum() < 2:
+        only = labels.classes[seen]
+        raise InvalidInput(
+            f"{owner} tells classes apart, and all rows are of one class"
+            f"{f', {only[0]!r}' if len(only) else ''}.\nGive it rows of at least two classes."
+        )
+
+
+def class_weights(given: Any, labels: Labels, weights: Reals | None) -> Reals:
+    """A factor for the weight of each row.
+
+    Args:
+        given: None, "balanced" (each class gets the same total), or a number a label.
+        labels: The labels.
+        weights: The weights of the rows, None for ones.
+
+    Raises:
+        InvalidParameter: It is none of these, or names a class that is not there.
+    """
+    factors = np.ones(len(labels.classes))
+    if given is None:
+        return factors[labels.codes]
+    if isinstance(given, str) and given == "balanced":
+        mass = np.bincount(labels.codes, weights, len(labels.classes)).astype(np.float64)
+        present = mass > 0
+        factors[present] = mass.sum() / (present.sum() * mass[present])
+        return factors[labels.codes]
+    if not isinstance(given, dict):
+        raise InvalidParameter(
+            f'class_weight is None, "balanced" or a dict of labels and numbers, got {given!r}.'
+        )
+    names = labels.classes.tolist()
+    for name, factor in given.items():
+        if name not in names:
+            raise InvalidParameter(
+                f"class_weight names the class {name!r}, and the classes are {names}."
+            )
+        if not (np.isfinite(factor) and factor >= 0):
+            raise InvalidParameter(
+                f"class_weight of {name!r} is a number >= 0, got {factor!r}."
+            )
+        factors[names.index(name)] = factor
+    return factors[labels.codes]
+
+
+def _plain(y: Any) -> Any:
+    """Labels as an array; a Series of any library or a column of texts too."""
+    array = np.asarray(y)
+    if array.dtype == object and array.ndim == 1 and all(isinstance(v, str) for v in array):
+        return array.astype(str)
+    return array
