@@ -448,6 +448,12 @@ def test_a_broken_law_is_found(law, kernel, monkeypatch):
     assert check_kernel(Sound(), X).checked in ((law,), ())
 
 
+def test_a_kernel_without_a_proof_is_told_just_that():
+    for kernel in (with_methods(word="unheard_of")(), with_methods(proof=lambda self: "yes")()):
+        with pytest.raises(BrokenLaw, match="breaks a law: the proof is there and holds"):
+            check_kernel(kernel, [[0.0, 1.0], [2.0, 0.5]])
+
+
 def test_the_sound_kernel_of_ones_own_passes():
     report = check_kernel(Sound(), X)
     assert (

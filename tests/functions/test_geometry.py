@@ -242,8 +242,9 @@ def test_centring_is_the_product_of_three_matrices(rng):
     np.testing.assert_allclose(centred.sum(axis=0), 0, atol=1e-14)
     np.testing.assert_allclose(mc.center(centred), centred, rtol=0, atol=1e-14)
     np.testing.assert_allclose(mc.center(K, K), centred, rtol=0, atol=1e-14)
-    # Any square matrix is centred on both sides, symmetric or not.
+    # Symmetry is enough, and rounding may spoil it: each side has a mean of its own.
     A = rng.normal(size=(n, n))
+    A = A + A.T + 1e-6 * A
     np.testing.assert_allclose(mc.center(A), H @ A @ H, rtol=0, atol=1e-13)
 
 
@@ -273,6 +274,7 @@ def test_centring_keeps_the_type_and_what_it_is_given(rng):
         (([1.0],), "matrix"),
         (([[np.nan]],), "NaN"),
         (([["a"]],), "numbers"),
+        (([[1.0, 2.0], [3.0, 1.0]],), "is symmetric, and this one is not"),
         (([[1.0]], [[1.0, 2.0]]), "columns"),
         (([[1.0]], None, [1.0, 2.0]), "weights"),
         (([[1.0]], None, [0.0]), "weights"),
@@ -281,6 +283,16 @@ def test_centring_keeps_the_type_and_what_it_is_given(rng):
 def test_what_cannot_be_centred(arguments, message):
     with pytest.raises(InvalidInput, match=message):
         mc.center(*arguments)
+
+
+def test_a_gram_matrix_may_be_off_by_rounding(rng):
+    X = rng.normal(size=(6, 2)).astype(np.float32)
+    K = mc.Gaussian()(X, X.copy())
+    K[0, 1] += K[0, 1] * np.float32(1e-5)
+    U = np.full((6, 6), 1 / 6)
+    wanted = (np.eye(6) - U) @ K @ (np.eye(6) - U)
+    # Three products in float32, of entries up to one: a few units of 2^-24 each.
+    np.testing.assert_allclose(mc.center(K), wanted, atol=2.0**-20)
 
 
 def test_complex_matrices_are_refused():

@@ -127,4 +127,7 @@ def test_bad_input(brownian):
         brownian.eigenfunctions([1.5])
     with pytest.raises(InvalidInput):
         mc.mercer_expansion(mc.Min(), (-1, 1))
+    for kernel in (mc.Jaccard(), mc.Gaussian().on("age")):
+        with pytest.raises(InvalidInput, match="an interval holds numbers"):
+            mc.mercer_expansion(kernel)
     assert repr(brownian) == "MercerExpansion(min, [0, 1], 10 terms)"

@@ -174,6 +174,9 @@ def test_what_is_no_right_hand_side(X, method):
             A @ wrong
         with pytest.raises(InvalidInput, match="right-hand side"):
             A.solve(wrong, 1.0)
+    for wrong in (np.ones((80, 2, 2)), np.ones((80, 1, 1)), np.ones((1, 80)), 3.0):
+        with pytest.raises(InvalidInput, match="right-hand side of shape"):
+            A @ wrong
     for wrong in (np.nan, np.inf, "1", 1j, None):
         with pytest.raises(InvalidInput, match="shift"):
             A.solve(np.ones(80), wrong)

@@ -103,6 +103,22 @@ def test_vectors_are_compared_with_vectors():
     assert np.array_equal(mc.Delta().on("b")({"b": [1, 0]}, {"b": one}), np.eye(2))
 
 
+@pytest.mark.parametrize("other", [np.array, lambda rows: list(map(tuple, rows)), pd.DataFrame])
+def test_rows_in_two_forms_are_refused(other):
+    rows = [[1.0, 2.0], [3.0, 4.0]]
+    for pair in ((rows, other(rows)), (other(rows), rows)):
+        with pytest.raises(InvalidInput, match="of type"):
+            mc.Delta()(*pair)
+    assert np.array_equal(mc.Delta()(other(rows), other(rows[::-1])), np.eye(2)[::-1])
+
+
+def test_an_array_of_objects_holds_the_same_points():
+    rows = np.array([[1.0, 2.0], [3.0, np.nan]])
+    assert np.array_equal(mc.Delta()(rows, rows.astype(object)), np.eye(2))
+    words = np.array([["a", 1], ["b", None]], dtype=object)
+    assert np.array_equal(mc.Delta()(words, words.copy()), np.eye(2))
+
+
 def test_columns_in_another_order_are_other_points():
     table = pd.DataFrame({"a": ["x"], "b": ["y"]})
     with pytest.raises(InvalidInput, match="'a' in one table and 'b' in the other"):

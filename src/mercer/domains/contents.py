@@ -62,12 +62,21 @@ def _array_content(array: NDArray[Any]) -> Hashable:
     kind = array.dtype.kind
     if array.ndim == 0:
         return content(array[()])
+    if kind == "O" and all(map(_is_plain, array.flat)):
+        array, kind = array.astype(np.float64), "f"  # missing values become NaN
     if kind not in "biuf":
         return ("array", kind, array.shape, tuple(map(content, array.ravel().tolist())))
     if kind in "bf" or (np.abs(array.astype(float)) < EXACT).all():
         keys = float_keys(array).astype(np.uint64) + np.uint64(1 << 63)
         return ("array", array.shape, keys.astype(">u8").tobytes())
     return ("big array", array.shape, array.tobytes())
+
+
+def _is_plain(value: Any) -> bool:
+    """Is it a number that float64 holds exactly, or missing?"""
+    if isinstance(value, int | np.integer):
+        return abs(int(value)) < EXACT
+    return value is None or isinstance(value, float | np.floating)
 
 
 def _container_content(value: Collection[Any]) -> Hashable:

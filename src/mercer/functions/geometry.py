@@ -17,6 +17,10 @@ from mercer.kernels import Kernel
 from mercer.kernels import kernel as as_kernel
 from mercer.types import Array
 
+ASYMMETRY = 2.0**-15
+"""How far a Gram matrix may be from symmetric, in units of its largest entry: what values in
+float32 may be off by."""
+
 
 def encoded(k: Kernel, X: Any) -> Batch:
     """Points of the kernel's domain, at which the kernel is finite."""
@@ -181,10 +185,16 @@ def center(K: Any, rows: Any = None, weights: Any = None) -> Array:
             f"a Gram matrix is square, and this one has shape {K.shape}.\nPass K(X, X) first, "
             "and the values of new points as `rows`: center(K, rows)."
         )
+    is_symmetric = np.array_equal(K, K.T)
+    if not is_symmetric and np.abs(K - K.T).max() > ASYMMETRY * np.abs(K).max():
+        raise InvalidInput(
+            "a Gram matrix is symmetric, and this one is not: rounding does not explain the "
+            "difference.\nPass K(X, X), with the same points as rows and as columns."
+        )
     share = _shares(weights, len(K))
     # A symmetric matrix stays exactly symmetric only if both means are the same numbers.
     means = K @ share
-    across = means if np.array_equal(K, K.T) else share @ K
+    across = means if is_symmetric else share @ K
     new = K if rows is None else _matrix(rows, "rows")
     if new.shape[1] != len(K):
         raise InvalidInput(

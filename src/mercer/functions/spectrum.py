@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import legendre
 
-from mercer.domains import REALS
+from mercer.domains import REALS, Categories, Records, Sets
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions.geometry import encoded
 from mercer.functions.rounding import Reals, above_noise, eigen
@@ -115,6 +115,11 @@ def mercer_expansion(
         array([[ 1., -1.,  1.]])
     """
     k = as_kernel(k)
+    if isinstance(k.domain, Sets | Records | Categories):
+        raise InvalidInput(
+            f"an interval holds numbers, and {k} reads {k.domain.name}.\nOn finitely many "
+            "points of any kind mercer.embed(k, X) gives the features."
+        )
     low, high = _interval(interval)
     terms, nodes = _count("terms", terms), _count("nodes", nodes)
     edges = np.linspace(low, high, -(-nodes // DEGREE) + 1)

@@ -78,10 +78,10 @@ class Operator(LinearOperator):  # type: ignore[misc]
     def __matmul__(self, V: Any) -> Any:
         known = isinstance(V, LinearOperator) or sparse.issparse(V)
         right = V if known else np.asarray(V)
-        if right.shape[:1] != self.shape[1:]:
+        if right.shape[:1] != self.shape[1:] or len(right.shape) > 2:
             raise InvalidInput(
                 f"a matrix of shape {self.shape} cannot multiply a right-hand side of shape "
-                f"{right.shape}: it needs {self.shape[1]} rows."
+                f"{right.shape}: it needs {self.shape[1]} rows, and one column a vector."
             )
         return super().__matmul__(right)
 

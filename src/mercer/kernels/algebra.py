@@ -241,6 +241,11 @@ class Power(Kernel):
         if divisible and 0 < value < np.inf:
             object.__setattr__(self, "exponent", value)
             return
+        if value == 0:
+            raise NotAKernel(
+                f"({self.kernel}) ** 0 would be the constant 1, whatever the kernel.\n"
+                "Write mercer.Bias() for the constant."
+            )
         raise NotAKernel(
             f"({self.kernel}) ** {exponent!r} is not a kernel in general.\n"
             "Positive definiteness survives products, hence whole powers 1, 2, 3, ...; other "

@@ -11,6 +11,7 @@ from mercer.domains import (
     Batch,
     DenseBatch,
     Domain,
+    ObjectBatch,
     SparseBatch,
     Vectors,
     of_one_kind,
@@ -65,7 +66,14 @@ class Delta(Kernel):
 
 
 def _check_alike(A: Batch, B: Batch) -> None:
-    """Raise if vectors are compared with other things: they would never be equal."""
+    """Raise if the points come in two forms, of which none would ever be equal."""
+    left, right = _form(A), _form(B)
+    if left and right and left != right:
+        raise InvalidInput(
+            f"the points on one side are of type {left}, and those on the other of type "
+            f"{right}, so no two of them can be equal.\nPass both in the same form, for "
+            "example both as arrays or both as DataFrames."
+        )
     # A column of numbers is stored as vectors of one coordinate, and is compared with labels.
     numbers = any(isinstance(points, DenseBatch) and points.width == 1 for points in (A, B))
     one, other = (isinstance(points, DenseBatch | SparseBatch) for points in (A, B))
@@ -75,6 +83,17 @@ def _check_alike(A: Batch, B: Batch) -> None:
             "them can be equal.\nPass both in the same form, for example both as arrays or "
             "both as sparse matrices."
         )
+
+
+def _form(A: Batch) -> str:
+    """The one type of container that all points are, if they are: it decides equality."""
+    if not isinstance(A, ObjectBatch):
+        return ""
+    kinds = {type(point) for point in A.items}
+    return kinds.pop().__name__ if len(kinds) == 1 and kinds <= _CONTAINERS else ""
+
+
+_CONTAINERS = {list, tuple, dict, np.ndarray}
 
 
 @dataclass(frozen=True)
