@@ -35,8 +35,18 @@ def test_tiles_count_too():
     one = mc.operator(mc.Gaussian(), MANY, plan=mc.Plan(memory=144 * 1000 * 8, threads=1))
     assert one.plan_.memory == 144 * 1000 * 8
     assert (one @ np.ones(1000)).shape == (1000,)
-    with pytest.raises(BudgetExceeded, match="tiles alone"):
-        mc.operator(mc.Gaussian(), MANY, plan=mc.Plan(memory=144 * 1000 * 8, threads=2))
+    with pytest.raises(BudgetExceeded, match="a tile alone"):
+        mc.operator(mc.Gaussian(), MANY, plan=mc.Plan(memory=144 * 1000 * 8 - 1, threads=1))
+
+
+def test_no_more_threads_than_there_is_room_for_tiles():
+    tile = 144 * 1000 * 8
+    for budget, threads in ((tile, 1), (3 * tile, 1), (4 * tile, 2), (40 * tile, 3)):
+        plan = mc.Plan(method="blocked", memory=budget, threads=3)
+        chosen = mc.operator(mc.Gaussian(), MANY, plan=plan).plan_
+        assert chosen.threads == threads
+        assert chosen.memory == threads * tile
+        assert chosen.memory + chosen.room <= budget
 
 
 def test_a_method_that_was_asked_for():

@@ -100,3 +100,13 @@ def test_bitwise_the_same_for_any_number_of_threads(rng, method):
         for other in operators[1:]:
             np.testing.assert_array_equal(other @ V, operators[0] @ V)
             np.testing.assert_array_equal(other.to_dense(), operators[0].to_dense())
+
+
+@pytest.mark.parametrize("columns", [1, 64, 200])
+def test_bitwise_the_same_under_a_tight_budget(rng, columns):
+    X, V = rng.normal(size=(1500, 3)), rng.normal(size=(1500, columns))
+    for memory in ("4 MB", "8 MB", "16 MB", "1 GB"):
+        plans = [mc.Plan(method="blocked", threads=n, memory=memory) for n in (1, 2, 3)]
+        one, *others = (mc.operator(mc.Gaussian(), X, plan=plan) @ V for plan in plans)
+        for other in others:
+            np.testing.assert_array_equal(other, one)

@@ -73,23 +73,22 @@ def _choose(plan: Plan, tiles: Tiles) -> GramPlan:
     why = "as asked" if asked else f"{matrix}, which {'fits' if store else 'does not fit'}"
     tolerance = 1e-8 if plan.tolerance == "auto" else float(plan.tolerance)
     method = "dense" if store else "blocked"
-    taken = size if store else _scratch(plan, tiles)
-    if taken > budget:
-        raise BudgetExceeded(
-            f"{matrix}, and its tiles alone {readable(taken)}; {readable(budget)} are "
-            "allowed.\n"
-            "Allow more, mercer.Plan(memory=...), or take fewer threads: each has a tile."
-        )
-    return GramPlan(method, why, taken, budget, plan.crew(), tolerance)
-
-
-def _scratch(plan: Plan, tiles: Tiles) -> int:
-    """The bytes of the tiles that the threads of a blocked product hold at one time."""
-    rows, columns = tiles.shape
+    if store:
+        return GramPlan(method, why, size, budget, budget - size, plan.crew(), tolerance)
     entries = min(rows, ROWS) * min(columns, COLUMNS)
-    crew = tiles.crew(rows * columns, plan.crew())
-    each = entries * tiles.dtype.itemsize + tiles.scratch(entries)
-    return each * min(crew, -(-rows // ROWS))
+    tile = entries * dtype.itemsize + tiles.scratch(entries)
+    if tile > budget:
+        raise BudgetExceeded(
+            f"{matrix}, and a tile alone {readable(tile)}; {readable(budget)} are allowed.\n"
+            "Allow more: mercer.Plan(memory=...)."
+        )
+    # Sums are added up in an order that follows from the room they have. So that room must
+    # not depend on the threads: they share the other half of the budget, a tile each.
+    room = budget - max(budget // 2, tile)
+    wanted = min(tiles.crew(rows * columns, plan.crew()), -(-rows // ROWS))
+    crew = min(wanted, (budget - room) // tile)
+    threads = plan.crew() if crew == wanted else crew
+    return GramPlan(method, why, crew * tile, budget, room, threads, tolerance)
 
 
 def _cast(batch: Batch, precision: str) -> Batch:

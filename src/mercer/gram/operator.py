@@ -28,7 +28,9 @@ class GramPlan:
         why: The reason, in words.
         memory: The bytes that the matrix takes, or the tiles that stand for it.
         budget: The bytes that were allowed.
-        threads: The number of threads, None for as many as are available.
+        room: The bytes left for right-hand sides and sums, whatever the number of threads.
+        threads: The number of threads, None for as many as are available; fewer than were
+            asked for where the budget has no room for a tile each.
         tolerance: The relative residual at which an iterative solver stops.
     """
 
@@ -36,6 +38,7 @@ class GramPlan:
     why: str
     memory: int
     budget: int
+    room: int
     threads: int | None
     tolerance: float
 
@@ -99,16 +102,18 @@ class Operator(LinearOperator):  # type: ignore[misc]
     def _multiply(self, V: Array, out: Array) -> None:
         """Write the product to `out`: as many columns at a time as the budget has room for."""
         rows, columns = self.shape
-        spare = max(self.plan_.budget - self.plan_.memory, 0)
+        room, count = self.plan_.room, V.shape[1]
         # A column takes its copy, one more in float64 beside float32, and its sums.
-        lot = max(1, spare // (8 * (rows + 2 * columns)))
-        for k, m in pieces(V.shape[1], lot):
+        lot = max(1, room // (8 * (rows + 2 * columns)))
+        # All lots are added up in one way, so equal columns have equal results.
+        scratch = max(room - 16 * columns * count, 0) if count <= lot else 0
+        for k, m in pieces(count, lot):
             out[:, k:m] = multiply(
                 self._tiles,
                 V[:, k:m],
                 is_symmetric=self.is_symmetric,
                 threads=self.plan_.threads,
-                scratch=max(spare - 16 * columns * (m - k), 0),
+                scratch=scratch,
             )
 
     def _matvec(self, v: Array) -> Array:
