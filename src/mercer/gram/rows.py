@@ -1,0 +1,261 @@
+"""A Gram matrix by its rows: what a solver reads that moves few variables at a time.
+
+`MatrixRows` has the matrix. `KernelRows` computes rows when they are first asked for and keeps
+them, in float32, while the budget lasts; once most will be needed it computes the whole matrix,
+which costs half as much because it is symmetric. Either has a product in float64, which tells
+what single precision has spoiled.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.domains import Batch, DenseBatch, SparseBatch
+from mercer.kernels import Kernel
+from mercer.loops import Tiles, Workspace, available, dense, multiply, pieces, run, symmetric
+from mercer.loops.smo import STRIP, add_rows, pick
+from mercer.loops.tiles import Slice
+from mercer.plan import Plan
+from mercer.types import Array, Indices
+
+Reals = NDArray[np.float64]
+
+LOT = 512
+"""Rows that are computed at a time."""
+
+FLOAT32 = 1e-25, 1e30
+"""Values that single precision holds, with room for their sums and squares."""
+
+
+class Rows(ABC):
+    """A symmetric matrix of kernel values.
+
+    Attributes:
+        size: The number of rows.
+        diagonal: The values k(x, x).
+        threads: How many threads it uses.
+    """
+
+    size: int
+    diagonal: Reals
+    threads: int
+
+    @abstractmethod
+    def tile(self, chosen: Indices) -> Array:
+        """The values between the chosen rows, roughly: float32 will do."""
+
+    @abstractmethod
+    def block(self, rows: Indices, columns: Indices) -> Reals:
+        """The values between two choices, in float64."""
+
+    @abstractmethod
+    def add(self, chosen: Indices, factors: Reals, out: Reals) -> None:
+        """Add the chosen rows, all different, times their factors: roughly `K b`."""
+
+    @abstractmethod
+    def product(self, factors: Reals) -> Reals:
+        """The product `K b` in float64."""
+
+    def _add(self, store: Array, places: Indices, factors: Reals, out: Reals) -> None:
+        """Add rows of an array, a strip of columns at a time."""
+        flat, stride = store.reshape(-1), store.shape[1]
+
+        def work(strip: tuple[int, int], _: None) -> None:
+            add_rows(flat, stride, places, factors, *strip, out)
+
+        size = max(STRIP, -(-self.size // (4 * self.threads * STRIP)) * STRIP)
+        small = len(places) * self.size < 1 << 20
+        crew = 1 if small else self.threads
+        run(work, pieces(self.size, self.size if crew == 1 else size), crew, lambda: None)
+
+
+class MatrixRows(Rows):
+    """A matrix that is there: given by the user, or shared by several problems.
+
+    Args:
+        matrix: Symmetric, C-contiguous, float32 or float64.
+        threads: How many threads; by default as many as are available.
+    """
+
+    def __init__(self, matrix: Array, threads: int | None = None) -> None:
+        self.size, self._matrix = len(matrix), matrix
+        self.diagonal = np.diagonal(matrix).astype(np.float64)
+        self.threads = available() if threads is None else threads
+
+    def tile(self, chosen: Indices) -> Array:
+        return self._picked(chosen, chosen)
+
+    def block(self, rows: Indices, columns: Indices) -> Reals:
+        return self._picked(rows, columns).astype(np.float64, copy=False)
+
+    def _picked(self, rows: Indices, columns: Indices) -> Array:
+        out = np.empty((len(rows), len(columns)), self._matrix.dtype)
+        flat, into = self._matrix.reshape(-1), out.reshape(-1)
+
+        def work(part: tuple[int, int], _: None) -> None:
+            pick(flat, self.size, rows, columns, *part, into, len(columns))
+
+        crew = self.threads if out.size > 1 << 16 else 1
+        run(work, pieces(len(rows), -(-len(rows) // crew) or 1), crew, lambda: None)
+        return out
+
+    def add(self, chosen: Indices, factors: Reals, out: Reals) -> None:
+        self._add(self._matrix, chosen, factors, out)
+
+    def product(self, factors: Reals) -> Reals:
+        out = np.zeros(self.size)
+        support = np.flatnonzero(factors)
+        self._add(self._matrix, support, factors[support], out)
+        return out
+
+
+class KernelRows(Rows):
+    """Rows of the Gram matrix of a batch, computed when they are asked for.
+
+    Args:
+        kernel: The kernel.
+        points: The batch.
+        plan: The memory that rows may take, and the threads.
+    """
+
+    def __init__(self, kernel: Kernel, points: Batch, plan: Plan) -> None:
+        self.size = len(points)
+        self.diagonal = kernel.diag(points).astype(np.float64)
+        crew = plan.crew()
+        self.threads = available() if crew is None else crew
+        self._kernel, self._exact = kernel, points
+        largest = float(self.diagonal.max(initial=0.0))
+        tiny, huge = FLOAT32
+        single = largest == 0 or tiny < largest < huge
+        self._dtype = np.dtype(np.float32 if single else np.float64)
+        self._rough = _rough(kernel, points) if single else points
+        row = self._dtype.itemsize * self.size
+        self._room = int(min(plan.budget() // row, self.size))
+        self._store: Array | None = None
+        self._place = np.full(self.size, -1, np.int64)
+        self._owner = np.full(self._room, -1, np.int64)
+        self._next = self._computed = 0
+        self._is_whole = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole matrix is stored."""
+        return self._is_whole
+
+    @property
+    def memory(self) -> int:
+        """The bytes that the rows take."""
+        return self._dtype.itemsize * self.size * min(self._room, self._computed)
+
+    def tile(self, chosen: Indices) -> Array:
+        own = self._rough[chosen]
+        return symmetric(self._tiles(own, own), threads=self.threads)
+
+    def block(self, rows: Indices, columns: Indices) -> Reals:
+        left = self._exact[rows]
+        right = left if columns is rows else self._exact[columns]
+        tiles = self._kernel.tiles(left, right)
+        write = symmetric if right is left else dense
+        return write(tiles, threads=self.threads).astype(np.float64, copy=False)
+
+    def product(self, factors: Reals) -> Reals:
+        support = np.flatnonzero(factors)
+        if 2 * len(support) > self.size:
+            tiles, right, square = self._kernel.tiles(self._exact, self._exact), factors, True
+        else:
+            tiles = self._kernel.tiles(self._exact, self._exact[support])
+            right, square = factors[support], False
+        if not len(support):
+            return np.zeros(self.size)
+        found = multiply(tiles, right[:, None], is_symmetric=square, threads=self.threads)
+        return found[:, 0]
+
+    def add(self, chosen: Indices, factors: Reals, out: Reals) -> None:
+        if not len(chosen):
+            return
+        known = self._place[chosen] >= 0
+        fresh = chosen[~known]
+        if self._pays(len(fresh)):
+            self._fill()
+            known[:], fresh = True, fresh[:0]
+        if known.any():
+            assert self._store is not None  # noqa: S101 - some rows have a place in it
+            self._add(self._store, self._place[chosen[known]], factors[known], out)
+        for i, j in pieces(len(fresh), LOT):
+            self._compute(fresh[i:j], factors[~known][i:j], out)
+
+    def _pays(self, more: int) -> bool:
+        """Whether the whole matrix costs less than the rows that will be asked for.
+
+        A row costs as much as two of the whole. What was computed is a lower bound of what
+        will be; the first request, of the first working set, says how many it may be.
+        """
+        if self._is_whole or self._room < self.size:
+            return False
+        return self._computed + more > self.size // 4
+
+    def _fill(self) -> None:
+        symmetric(self._tiles(self._rough, self._rough), self._kept(), self.threads)
+        self._place = np.arange(self.size)
+        self._computed, self._is_whole = self.size, True
+
+    def _kept(self) -> Array:
+        """Where rows are kept. The system lends the memory only as it is written to."""
+        if self._store is None:
+            self._store = np.empty((self._room, self.size), self._dtype)
+        return self._store
+
+    def _compute(self, fresh: Indices, factors: Reals, out: Reals) -> None:
+        """Compute rows, add them, and keep them in the place of the oldest ones."""
+        tiles = self._tiles(self._rough[fresh], self._rough)
+        count = len(fresh)
+        if self._room < count:
+            rows = dense(tiles, threads=self.threads)
+            self._add(rows, np.arange(count), factors, out)
+            return
+        first = self._next if self._next + count <= self._room else 0
+        places = np.arange(first, first + count)
+        target = self._kept()[first : first + count]
+        dense(tiles, target, threads=self.threads)
+        gone = self._owner[places]
+        self._place[gone[gone >= 0]] = -1
+        self._owner[places], self._place[fresh] = fresh, places
+        self._next, self._computed = first + count, self._computed + count
+        self._add(self._kept(), places, factors, out)
+
+    def _tiles(self, left: Batch, right: Batch) -> Tiles:
+        """The values between two batches, in the precision of the rows."""
+        tiles = self._kernel.tiles(left, right)
+        return tiles if tiles.dtype == self._dtype else _Rounded(tiles, self._dtype)
+
+
+class _Rounded(Tiles):
+    """Tiles in another precision."""
+
+    def __init__(self, inner: Tiles, dtype: np.dtype[Any]) -> None:
+        self.shape, self.dtype, self.serial = inner.shape, dtype, inner.serial
+        self.span, self.tall, self._inner = inner.span, inner.tall, inner
+
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
+        with work.tile(out.shape, self._inner.dtype) as tile:
+            self._inner.fill(rows, columns, tile, work)
+            out[...] = tile
+
+    def scratch(self, entries: int) -> int:
+        return entries * self._inner.dtype.itemsize + self._inner.scratch(entries)
+
+
+def _rough(kernel: Kernel, points: Batch) -> Batch:
+    """The points in float32, where the kernel then reads the same to about six digits."""
+    if isinstance(points, DenseBatch):
+        values = points.values
+        if kernel.is_stationary:  # a cluster far from 0 would lose its digits
+            values = values - values.mean(axis=0)
+        return DenseBatch(values.astype(np.float32), points.columns)
+    if isinstance(points, SparseBatch):
+        return SparseBatch(points.matrix.astype(np.float32), points.columns)
+    return points
