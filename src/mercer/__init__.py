@@ -105,6 +105,8 @@ __all__ = [
     "Intersection",
     "Jaccard",
     "Kernel",
+    "KernelNeighborsClassifier",
+    "KernelNeighborsRegressor",
     "KernelRidge",
     "Laplacian",
     "Linear",
@@ -150,6 +152,7 @@ __all__ = [
     "has_preimage",
     "hsic",
     "kernel",
+    "load",
     "mercer_expansion",
     "mmd",
     "operator",
@@ -157,17 +160,21 @@ __all__ = [
     "prove",
     "repair",
     "sample",
+    "save",
     "section",
     "series",
 ]
 
-_MACHINES = frozenset({"KernelRidge"})
+_MACHINES = frozenset({"KernelNeighborsClassifier", "KernelNeighborsRegressor", "KernelRidge"})
+_FILES = frozenset({"load", "save"})
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MACHINES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("mercer.machines"), name)
+    if name in _MACHINES:
+        return getattr(import_module("mercer.machines"), name)
+    if name in _FILES:
+        return getattr(import_module("mercer.persistence"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

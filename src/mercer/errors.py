@@ -63,3 +63,7 @@ class MissingExtra(MercerError, ImportError):
 
 class InvalidFormula(MercerError, ValueError):
     """A formula cannot be read, or means nothing on its domain."""
+
+
+class InvalidFile(MercerError, ValueError):
+    """A file cannot be read or written, is not what was asked for, or cannot be trusted."""

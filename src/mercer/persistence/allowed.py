@@ -1,0 +1,101 @@
+"""What a model file may hold: nothing else is written, and nothing else is read.
+
+A file names things by the words of this table, never by modules and classes: so a name that is
+not here means nothing, whoever wrote the file.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from mercer import machines
+from mercer.domains import (
+    CategoryBatch,
+    DenseBatch,
+    ObjectBatch,
+    RecordBatch,
+    SetBatch,
+    SparseBatch,
+)
+from mercer.functions import Function
+from mercer.kernels import (
+    Column,
+    Exp,
+    Kernel,
+    Normalized,
+    Power,
+    Product,
+    Scaled,
+    Schoenberg,
+    Series,
+    Sum,
+)
+from mercer.kernels.text import LEAVES
+from mercer.machines.base import KernelMachine
+from mercer.machines.data import Sample
+from mercer.machines.labels import Labels
+from mercer.machines.least_squares import Fitted
+from mercer.machines.precomputed import Crossed, Places
+from mercer.plan import Plan
+from mercer.selection.penalties import Path
+from mercer.solvers.choose import SolverPlan
+from mercer.solvers.solution import Solution
+from mercer.solvers.spectral import Spectrum
+
+KERNELS: MappingProxyType[str, type[Kernel]] = MappingProxyType(
+    {
+        **LEAVES,
+        **{
+            rule.word: rule
+            for rule in (
+                Column,
+                Exp,
+                Normalized,
+                Power,
+                Product,
+                Scaled,
+                Schoenberg,
+                Series,
+                Sum,
+            )
+        },
+    }
+)
+"""Kernels without user code, by their words."""
+
+VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
+    {
+        kind.__name__: kind
+        for kind in (
+            CategoryBatch,
+            Crossed,
+            DenseBatch,
+            Fitted,
+            Function,
+            Labels,
+            ObjectBatch,
+            Path,
+            Places,
+            Plan,
+            RecordBatch,
+            Sample,
+            SetBatch,
+            Solution,
+            SolverPlan,
+            SparseBatch,
+            Spectrum,
+        )
+    }
+)
+"""Dataclasses that fitted machines are made of."""
+
+MACHINES: MappingProxyType[str, type[KernelMachine]] = MappingProxyType(
+    {
+        name: found
+        for name in machines.__all__
+        if isinstance(found := getattr(machines, name), type)
+        and issubclass(found, KernelMachine)
+    }
+)
+"""Every machine, by its name."""
