@@ -133,7 +133,7 @@ class Arithmetic(ABC):
         exponent = lean(exponent)
         if isinstance(exponent, Fraction) and (is_natural(exponent) or exponent == 0):
             return self._whole_power(base, int(exponent))
-        if not base and isinstance(exponent, Fraction) and exponent > 0:
+        if not base and self.world.range(as_sum(exponent)).positive:
             return base
         value = base.number
         if value is not None and value <= 0 and not isinstance(exponent, Fraction):

@@ -13,13 +13,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mercer.errors import InvalidFormula
-from mercer.proofs.signs import GREEK
+from mercer.proofs.signs import GREEK, LONGEST
 
 _NAME = r"[A-Za-z][A-Za-z0-9_]*"
-_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:/\d+)?"
-_PSD = r"(?:psd|p\.s\.d\.|positive semi-?definite)"
-_SPELLED = {"≥": ">=", "≤": "<=", "∈": " in ", "⪰": " psd", "≽": " psd", "ℕ": "N", "ℤ": "Z"}
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:/\d+|[eE][+-]?\d{1,2})?"
+_PSD = r"(?:psd|p\.s\.d\.?|positive semi-?definite)"
+_SPELLED = {"≥": ">=", "≤": "<=", "∈": " in ", "≽": "⪰", "ℕ": "N", "ℤ": "Z", "∞": "inf"}
 _SPELLED |= {"ℝ": "R", **GREEK}
+_SIGNS = {
+    "leqslant": "<=", "leq": "<=", "le": "<=", "geqslant": ">=", "geq": ">=", "ge": ">=",
+    "lt": "<", "gt": ">", "in": " in ", "succeq": "⪰", "succcurlyeq": "⪰", "infty": "inf",
+    "left": "", "right": "", ",": " ", ";": " ", " ": " ", "!": "",
+}  # fmt: skip
+_COMMAND = re.compile(r"\\(" + "|".join(map(re.escape, _SIGNS)) + r")(?![A-Za-z])")
+_FIRST_WORDS = re.compile(
+    r"\A\s*(?:(?:(?:where|with|given|let|for|all|every|each|any|\\?forall)(?!\w)|∀)\s*)*"
+)
 _RESERVED = {"x", "y", "pi", "inf"}
 
 
@@ -94,7 +103,7 @@ def assumptions(said: Iterable[str]) -> Given:
     """
     numbers: dict[str, Bounds] = {}
     matrices: list[str] = []
-    for words in said:
+    for words in _each(said):
         text = _usual(words)
         if not text:
             continue
@@ -107,25 +116,53 @@ def assumptions(said: Iterable[str]) -> Given:
     return Given(tuple(numbers.items()), tuple(dict.fromkeys(matrices)))
 
 
+def _each(said: Iterable[str]) -> list[str]:
+    """The assumptions on one name each: a, b > 0 says a > 0 and b > 0."""
+    out: list[str] = []
+    names: list[str] = []
+    below = ""
+    name = rf"\\?{_NAME}|[{''.join(GREEK)}]"
+    for words in said:
+        if re.fullmatch(rf"\s*(?:{name})\s*", words):
+            names.append(words.strip())
+            continue
+        text = _usual(words)
+        if below and re.fullmatch(rf"{_NAME}\s*<=?\s*{_NUMBER}", text):
+            raise InvalidFormula(
+                f"{below[:40]}, {words.strip()[:40]} may be understood in two ways.\n"
+                "Write each on its own: 0 < a < 1, 0 < b < 1."
+            )
+        below = words.strip() if re.fullmatch(rf"{_NUMBER}\s*<=?\s*{_NAME}", text) else ""
+        found = re.match(rf"\s*(?:{name})", words)
+        if names and found is None:
+            raise InvalidFormula(_unread(names[0]))
+        out += [other + words[found.end() :] for other in names if found] + [words]
+        names = []
+    return out + names
+
+
 def clauses(said: str) -> list[str]:
     """The parts of a list of assumptions, which commas, semicolons and "and" divide.
 
     >>> clauses("s > 0, q in (0, 2] and A psd")
     ['s > 0', 'q in (0, 2]', 'A psd']
     """
+    if len(said) > LONGEST:
+        raise InvalidFormula(
+            f"the assumptions have {len(said)} characters, and at most {LONGEST} are read."
+        )
     text = re.sub(r"\\text\s*\{([^{}]*)\}", r" \1 ", said).replace("$", " ")
     parts = re.split(r"[,;](?![^(\[]*[)\]])|\band\b|\\qquad|\\quad|\\land", text)
-    return [part.strip().removeprefix("where ").strip(". ") for part in parts]
+    return [_FIRST_WORDS.sub("", part).strip(". \n\t") for part in parts]
 
 
 def _usual(words: str) -> str:
     """An assumption in its one spelling: Greek letters and signs as words."""
-    text = re.sub(r"\\math(?:bb|cal)\s*\{?\s*([A-Za-z])\s*\}?", r" \1 ", words)
+    text = re.sub(r"\\math(?:bb|cal|rm)\s*\{?\s*([A-Za-z])\s*\}?", r" \1 ", words)
+    text = _COMMAND.sub(lambda found: _SIGNS[found[1]], text)
     for sign, word in _SPELLED.items():
         text = text.replace(sign, word)
-    text = re.sub(r"\\?\b(succ(?:eq|curlyeq)\s*0)", " psd", text).replace("\\", "")
-    text = re.sub(r"\bgeq?\b", ">=", re.sub(r"\bleq?\b", "<=", text))
-    text = re.sub(r"\bgt\b", ">", re.sub(r"\blt\b", "<", text)).strip()
+    text = re.sub(r"\s*⪰\s*0", " psd", text).replace("\\", "").strip()
     kinds = {"N": "natural", "Z": "whole", "R": "real"}
     found = re.fullmatch(rf"({_NAME})\s+in\s+([NZR])", text)
     if found:
@@ -134,17 +171,22 @@ def _usual(words: str) -> str:
     if not found:
         return text
     name, left, low, high, right = found.groups()
-    return f"{low} {'<' if left == '(' else '<='} {name} {'<' if right == ')' else '<='} {high}"
+    below = "" if low == "-inf" else f"{low} {'<' if left == '(' else '<='} "
+    above = "" if high in ("inf", "+inf") else f" {'<' if right == ')' else '<='} {high}"
+    return f"{below}{name}{above}" if below or above else f"{name} real"
 
 
 def _free(name: str, words: str) -> str:
     if name in _RESERVED:
-        raise InvalidFormula(f"{name!r} is no parameter, in the assumption {words.strip()!r}.")
+        raise InvalidFormula(
+            f"{name!r} is no parameter, in the assumption {words.strip()[:80]!r}.\n"
+            "Where points live is said by the domain, such as 'positive' or 'interval(0, 1)'."
+        )
     return {"lambda": "lambda_"}.get(name, name)
 
 
 def _bounds(text: str, words: str) -> tuple[str, Bounds]:
-    kinds = "natural|whole|integer|real"
+    kinds = "natural|whole|integer|real|positive|non-?negative"
     found = re.fullmatch(
         rf"({_NAME})\s+(?:is\s+)?(?:a\s+|in\s+)?({kinds})s?(?:\s+number)?", text
     )
@@ -153,7 +195,9 @@ def _bounds(text: str, words: str) -> tuple[str, Bounds]:
         return name, {
             "natural": Bounds(Fraction(1), whole=True),
             "real": Bounds(),
-        }.get(found[2], Bounds(whole=True))
+            "positive": Bounds(Fraction(0), open_low=True),
+            "nonnegative": Bounds(Fraction(0)),
+        }.get(found[2].replace("-", ""), Bounds(whole=True))
     sign = r"\s*(<=|<|>=|>)\s*"
     found = re.fullmatch(rf"({_NUMBER}){sign}({_NAME})(?:{sign}({_NUMBER}))?", text)
     if found:
@@ -164,9 +208,13 @@ def _bounds(text: str, words: str) -> tuple[str, Bounds]:
     found = re.fullmatch(rf"({_NAME}){sign}({_NUMBER})", text)
     if found:
         return _free(found[1], words), _one(found[2], found[3], words)
-    raise InvalidFormula(
+    raise InvalidFormula(_unread(words))
+
+
+def _unread(words: str) -> str:
+    return (
         f"the assumption {words.strip()[:80]!r} cannot be read.\nWrite s > 0, 0 < q <= 2, "
-        "d natural, n whole, t real, or A psd for a matrix."
+        "d natural, n whole, t real, q in (0, 2], or A psd for a matrix."
     )
 
 

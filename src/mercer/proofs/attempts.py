@@ -9,6 +9,7 @@ from fractions import Fraction
 from mercer.kernels.proof import Proof
 from mercer.proofs import angles, counts, mixtures, series, symmetry
 from mercer.proofs.cases import CND, PD, claim
+from mercer.proofs.compact import is_wendland
 from mercer.proofs.composed import (
     is_nonnegative_diagonal,
     is_positive,
@@ -43,6 +44,7 @@ _WHOLE = {
     "counting": counts.is_count,
     "poisson": angles.is_log_of_cosine,
     "askey": angles.is_askey,
+    "wendland": is_wendland,
 }
 """Theorems about a sum as a whole, and when they apply."""
 

@@ -55,6 +55,7 @@ class _Factor:
         kind: "number", "name", "matrix" or "" for all else.
         glued: Whether it follows what is before it without a space.
         turned: Whether it is transposed.
+        raised: Whether it is a power.
     """
 
     pieces: Pieces
@@ -62,6 +63,7 @@ class _Factor:
     kind: str = ""
     glued: bool = True
     turned: bool = False
+    raised: bool = False
 
     @property
     def text(self) -> str:
@@ -83,6 +85,12 @@ def parted(formula: str) -> tuple[list[Token], str]:
         says = token.text in CUTS
         if depth == 0 and (says or token.text in {",", ";"}):
             return found, formula[token.end :]
+        operand = found and (found[-1].kind != "sign" or found[-1].text in _CLOSERS.values())
+        if token.text == "<" and not operand:
+            raise refuse(
+                "this bracket is not read", formula, token.at,
+                "Write the inner product as ⟨x, y⟩ or dot(x, y).",
+            )  # fmt: skip
         if says:
             raise refuse(
                 f"the word {token.text} stands within brackets", formula, token.at,
@@ -200,6 +208,14 @@ class _Writer:
             advice = "A number, x, y or a function is to stand before it."
         return refuse(message, self.formula, token.at, advice)
 
+    def nothing(self) -> InvalidFormula:
+        """A bracket that closes where an operand is to stand."""
+        token = self.tokens[self.n]
+        return refuse(
+            f"nothing stands before {token.text.replace('row', '//')}", self.formula, token.at,
+            "A number, x, y or a function is to stand there.",
+        )  # fmt: skip
+
     def close(self, sign: str, opened: Token) -> None:
         if not self.sees(sign):
             token = self.peek()
@@ -226,7 +242,9 @@ class _Writer:
             else:
                 out += self.product(below=below)
                 operand = True
-        self.closing.pop()
+        ends = self.sees(*self.closing.pop())
+        if not operand and ends:
+            raise self.nothing()
         if not operand:
             raise self.unexpected()
         return out
@@ -250,6 +268,8 @@ class _Writer:
             factors.append(self.factor())
             if factors[-1].kind == "number":
                 raise self.ambiguous(factors[-1].at, "a number after a factor", "2*x or x**2")
+        if self.sees("∧", "∨"):
+            return self.lesser(factors)
         factors = self.paired(factors)
         if not below or len(factors) == 1:
             return _joined(factors)
@@ -258,6 +278,25 @@ class _Writer:
                 factors[1].at, "what stands below the line is not clear", "a/(b*c) or (a/b)*c"
             )
         return [("(", factors[0].at), *_joined(factors), (")", factors[-1].at)]
+
+    def lesser(self, factors: list[_Factor]) -> Pieces:
+        """The lesser of some, x ∧ y, or the larger, where no product stands beside it."""
+        sign = self.tokens[self.n]
+        first, alone = factors[0], len(factors) == 1 and not factors[0].turned
+        before = next((n for n, token in enumerate(self.tokens) if token.at >= first.at), 0) - 1
+        alone = alone and not (before >= 0 and self.tokens[before].text in {"*", "/", "@"})
+        pieces = [("min(" if sign.text == "∧" else "max(", first.at), *first.pieces]
+        last = first
+        while self.sees(sign.text):
+            at = self.take().at
+            last = self.factor()
+            alone = alone and not last.turned
+            pieces += [(",", at), *last.pieces]
+        if not alone or self.starts(last) or self.sees("∧", "∨", "*", "/", "@"):
+            raise self.ambiguous(
+                sign.at, f"what {sign.text} takes is not clear", "2*(x ∧ y) or (2*x) ∧ y"
+            )
+        return [*pieces, (")", last.at)]
 
     def ambiguous(self, at: int, message: str, ways: str) -> InvalidFormula:
         return refuse(message, self.formula, at, f"Say which of both is meant: {ways}.")
@@ -303,34 +342,42 @@ class _Writer:
 
     # Factors
 
-    def factor(self) -> _Factor:
-        """An operand with its powers."""
+    def factor(self, *, indexed: bool = True) -> _Factor:
+        """An operand with its powers, and with its index, which belongs to what is raised."""
         base = self.operand()
+        powers: list[Pieces] = []
         while True:
             token = self.peek()
             if token is None:
-                return base
+                break
             if self.is_turn():
                 base = replace(base, turned=True)
             elif token.kind == "raised":
                 self.n += 1
-                base = self.raised(base, [(f"({token.text})", token.at)])
-            elif self.sees("_"):
+                powers.append([(f"({token.text})", token.at)])
+            elif self.sees("_") and indexed:
                 base = self.subscript(base)
             elif self.sees("**", "^"):
                 if self.sees("^") and self.sets and _is_set(base.pieces):
-                    return base
+                    break
                 self.n += 1
-                base = self.raised(base, self.exponent())
+                powers.append(self.exponent())
             else:
-                return base
+                break
+        for power in powers:
+            base = self.raised(base, power)
+        return base
 
     def raised(self, base: _Factor, exponent: Pieces) -> _Factor:
         if base.turned:
             raise self.ambiguous(base.at, "a power of what is transposed", "(x'*y)**2")
+        if base.raised:
+            ways = "(x**2)**3 or x**(2**3)"
+            raise self.ambiguous(exponent[0][1], "a power after a power", ways)
         if "".join(text for text, _ in exponent).strip("()").isdigit():
             exponent = [(text.strip("()"), at) for text, at in exponent]
-        return replace(base, pieces=[*base.pieces, ("**", exponent[0][1]), *exponent])
+        pieces = [*base.pieces, ("**", exponent[0][1]), *exponent]
+        return replace(base, pieces=pieces, raised=True)
 
     def is_turn(self) -> bool:
         """Takes the sign of a transposed vector, if there is one."""
@@ -356,7 +403,7 @@ class _Writer:
             signs.append((token.text, token.at))
         first, after = self.peek(), self.peek(1)
         with self.deeper():
-            power = self.factor()
+            power = self.factor(indexed=False)
         if power.turned:
             raise self.ambiguous(power.at, "an exponent that is transposed", "2**dot(x, y)")
         if first is not None and after is not None and self.runs_on(first, after):
@@ -378,8 +425,12 @@ class _Writer:
             self.n += 1 + 2 * braced
             pieces = [("max(0,", base.at), *base.pieces, (")", sign.at)]
             return replace(base, pieces=pieces, kind="")
-        if base.text.startswith(("dot(", "norm(")) and self.skips_space():
-            return base
+        if base.text.startswith(("dot(", "norm(")):
+            if self.skips_space():
+                return base
+            if base.text.startswith("dot("):  # whatever its name, it is that of a space
+                self.part(sign)
+                return base
         raise refuse(
             "an index means nothing here", self.formula, sign.at,
             "Points have no coordinates here; a base of logarithms is written log(z)/log(2).",
@@ -445,6 +496,12 @@ class _Writer:
         known = text in self.names or text in {"x", "y"} | _CONSTANTS
         if text in FUNCTIONS and text not in self.names:
             return self.function(token)
+        follows = self.peek()
+        if follows is not None and follows.glued and self.is_index(text, known=known):
+            raise refuse(
+                "an index means nothing here", self.formula, follows.at,
+                "Points have no coordinates here: dot(x, y) and norm(x - y) are numbers.",
+            )  # fmt: skip
         if not known and self.sees("(", "["):
             # No function has this name: the reader says which one may have been meant.
             inner = self.bracket(self.take(), call=True)
@@ -453,6 +510,14 @@ class _Writer:
             "matrix" if text in self.matrices or _may_be_matrix(text, known=known) else "name"
         )
         return _Factor([(text, at)], at, kind, token.glued)
+
+    def is_index(self, text: str, *, known: bool) -> bool:
+        """Whether x[0] or x(2) follows: a number in brackets right after a point."""
+        if self.sees("["):
+            return known
+        token = self.peek(1)
+        number = token is not None and token.kind == "number" and self.sees(")", ahead=2)
+        return text in ("x", "y") and self.sees("(") and number
 
     def bracket(self, opened: Token, *, call: bool = False) -> _Factor:
         """What stands in brackets; a list of lists is a matrix."""
@@ -539,6 +604,11 @@ class _Writer:
             self.close("]", opened)
         argument = self.part(sign)
         at = sign.at
+        word = self.tokens[self.n - 1].kind != "sign"
+        if self.formula[at] == "√" and word and self.goes_on(glued=True):
+            raise self.ambiguous(
+                self.tokens[self.n].at, "where the root ends is not clear", "√(xy) or √x*y"
+            )
         if not degree:
             return _Factor([("sqrt(", at), *argument, (")", at)], at, "", sign.glued)
         pieces = [("(", at), *argument, (")**(1/(", at), *degree, ("))", at)]
@@ -551,16 +621,17 @@ class _Writer:
         token = self.peek()
         if token is None:
             raise refuse("something is missing", self.formula, sign.at, "Write it in braces.")
-        if token.kind == "number" and sign.text == "frac" and token.text.isdigit():
+        one = len(token.text) > 1 and token.text[1:].isdigit() and token.text[0].isalnum()
+        if sign.text == "frac" and (token.text.isdigit() or one):
             return self.digit(token)
         return self.operand().pieces
 
     def digit(self, token: Token) -> Pieces:
-        r"""One digit of a number: \frac12 is a half."""
+        r"""The first sign of a word: \frac12 is a half, and \frac x2 is half of x."""
         if len(token.text) == 1:
             self.n += 1
         else:
-            rest = replace(token, text=token.text[1:], at=token.at + 1)
+            rest = replace(token, kind="number", text=token.text[1:], at=token.at + 1)
             self.tokens[self.n] = rest
         return [(token.text[0], token.at)]
 
@@ -599,7 +670,8 @@ class _Writer:
         factors = [self.factor()]
         while first.kind in ("name", "number") and self.goes_on():
             factors.append(self.factor())
-        if first.kind == "number" and self.sees("(", "[", "{"):
+        bare = first.kind in ("name", "number") and first.text not in FUNCTIONS
+        if bare and self.sees("(", "[", "{", "|", "‖", "||", "⟨") and self.starts(factors[-1]):
             name, at = token.text, self.tokens[self.n].at
             raise self.ambiguous(
                 at,
@@ -609,10 +681,12 @@ class _Writer:
         pieces = _joined(self.paired(factors))
         return [("(", token.at), *pieces, (")", token.at)]
 
-    def goes_on(self) -> bool:
+    def goes_on(self, *, glued: bool = False) -> bool:
         """Whether a name follows that belongs to an argument without brackets: cos 2x."""
         token = self.peek()
-        return token is not None and token.kind == "name" and token.text not in FUNCTIONS
+        if token is None or token.kind != "name" or token.text in FUNCTIONS:
+            return False
+        return token.glued or not glued
 
 
 def _joined(factors: list[_Factor]) -> Pieces:

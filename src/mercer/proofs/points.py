@@ -8,17 +8,23 @@ r"""Which names of a formula are its two points: x and y, x and x', A and B, x_n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from mercer.proofs.signs import Token, refuse
+from mercer.proofs.signs import GREEK, Token, refuse
 from mercer.proofs.trees import FUNCTIONS
 
 _PAIRS = [
     ("x", "z"), ("x1", "x2"), ("u", "v"), ("s", "t"), ("a", "b"), ("m", "n"), ("A", "B"),
-    ("X", "Y"), ("S", "T"),
+    ("X", "Y"), ("S", "T"), ("theta", "phi"), ("alpha", "beta"),
 ]  # fmt: skip
 """Names of two points, where neither x and y nor x and x' stand."""
+
+
+_INDEXED = re.compile(r"(?:[A-Za-z]_[A-Za-z0-9]){2,}")
+"""Letters with an index of one sign each, as x_1x_2."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +70,17 @@ def named(found: list[Token], formula: str, known: frozenset[str]) -> list[Token
                 f"{point} is said to be a point and a parameter", formula, 0,
                 "Give one of them another name.",
             )  # fmt: skip
-    found = list(_apart(found, points, known))
-    points = points or _guessed(found, known)
+    found = list(_apart(_merged(found, known), points, known))
+    double = next((t for t, after in pairwise(found) if _is(t, "'") and _is(after, "'")), None)
+    if double is not None:
+        raise refuse(
+            "two primes mean nothing here", formula, double.at, "The second point is y or x'."
+        )
     if points is None:
-        return found
+        points = _guessed(found, known)
+        if points is None:
+            return found
+        found = list(_apart(found, points, known))
     return _renamed(found, points, formula, known)
 
 
@@ -98,6 +111,19 @@ def _headed(found: list[Token], formula: str) -> tuple[tuple[_Name, _Name] | Non
     return (first.name, second.name), found[sign + 1 :]
 
 
+def _merged(found: list[Token], known: frozenset[str]) -> list[Token]:
+    """The tokens with the name of a parameter and its index as one, as in sigma_f."""
+    out: list[Token] = []
+    done = 0
+    for place in _places(found, primes=False):
+        if place.name.index and str(place.name) in known:
+            out += found[done : place.start]
+            token, last = found[place.start], found[place.end - 1]
+            out.append(replace(token, text=str(place.name), end=last.end))
+            done = place.end
+    return out + found[done:]
+
+
 def _apart(
     found: list[Token], points: tuple[_Name, _Name] | None, known: frozenset[str]
 ) -> Iterator[Token]:
@@ -105,6 +131,12 @@ def _apart(
     letters = {point.base for point in points} if points else {"x", "y"}
     for token in found:
         word = token.text
+        if token.kind == "name" and _INDEXED.fullmatch(word) and word not in known:
+            for n in range(0, len(word), 3):
+                at = token.at + n
+                glued = token.glued if n == 0 else True
+                yield replace(token, text=word[n : n + 3], at=at, end=at + 3, glued=glued)
+            continue
         single = known | letters | ({word[0]} if word[0].isupper() else set())
         if (
             token.kind != "name"
@@ -148,7 +180,8 @@ def _guessed(found: list[Token], known: frozenset[str]) -> tuple[_Name, _Name] |
         if one in bases and two in bases:
             return _Name(one), _Name(two)
     for name in names:
-        if name.primed and len(name.base) == 1 and name.bare in names:
+        letter = len(name.base) == 1 or name.base in GREEK.values()
+        if name.primed and letter and name.bare in names:
             return name.bare, name
     return None
 

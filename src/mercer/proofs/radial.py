@@ -6,7 +6,7 @@ that y goes away is the proof that it does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -58,14 +58,18 @@ def profile(value: Sum, algebra: Algebra) -> Sum | None:
         return None
     if len(value.points) != 2 or any(atom.head == "norm" for atom in value.atoms()):
         return None
-    bounds = (RADIUS, Bounds(low=Fraction(0), open_low=True))
-    given = Given((*algebra.given.numbers, bounds), algebra.given.matrices)
-    wider = Algebra(algebra.space, given)
+    wider = _with_radius(algebra)
     try:
         found = wider.mapped(value, _apart(wider) if kind == "vectors" else _moved)
         return None if found.points or algebra.swapped(value) != value else found
     except TooLarge:
         return None
+
+
+def _with_radius(algebra: Algebra) -> Algebra:
+    bounds = (RADIUS, Bounds(low=Fraction(0), open_low=True))
+    given = Given((*algebra.given.numbers, bounds), algebra.given.matrices)
+    return Algebra(algebra.space, given)
 
 
 def _moved(atom: Atom) -> Sum | None:
@@ -84,12 +88,49 @@ def waves(value: Sum, algebra: Algebra) -> list[Wave] | None:
     found = profile(value, algebra)
     if found is None:
         return None
+    found = in_one_unit(found, algebra)
     parts = [_wave(term, factor) for term, factor in found.terms]
     kept = [part for part in parts if part is not None]
     if len(kept) < len(parts) or not kept:
         return None
     level = sum((part.at_zero for part in kept), Fraction(0))
     return kept if algebra.diagonal(value) == Sum.constant(level) else None
+
+
+def in_one_unit(found: Sum, algebra: Algebra) -> Sum:
+    """The function of r / c for a c > 0 with which all rates are rational, if there is one.
+
+    On the whole line, or space, one is p.d. when the other is: put the points c times as far.
+    """
+    algebra = _with_radius(algebra)
+    for product, _ in found.terms:
+        for atom, exponent in product:
+            if atom == E:
+                rates = as_sum(exponent)
+            elif atom.head in ("cos", "sin", "pos"):
+                rates = atom.args[0]
+            else:
+                continue
+            unit = _unit(rates, algebra)
+            if unit is None:
+                continue
+            return algebra.mapped(found, _stretched(unit, algebra))
+    return found
+
+
+def _stretched(unit: Sum, algebra: Algebra) -> Callable[[Atom], Sum | None]:
+    shorter = algebra.times(R, algebra.power(unit, Fraction(-1)))
+    return lambda atom: shorter if Sum.of(atom) == R else None
+
+
+def _unit(rates: Sum, algebra: Algebra) -> Sum | None:
+    """What r is multiplied by in a rate c r or c r^2, up to a rational number; None for 1."""
+    for product, _ in rates.terms:
+        power = dict(product).get(R.terms[0][0][0][0])
+        rest = Sum(((tuple(p for p in product if Sum.of(p[0]) != R), Fraction(1)),))
+        if power in (1, 2) and rest.number is None and algebra.world.range(rest).positive:
+            return algebra.power(rest, 1 / power)
+    return None
 
 
 def _wave(term: Product, factor: Fraction) -> Wave | None:

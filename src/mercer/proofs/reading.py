@@ -137,7 +137,8 @@ class _Reader:
             case ast.List():
                 return self._matrix(node, depth), "matrix"
         names = {"Attribute": "attributes", "Subscript": "indices", "Compare": "comparisons"}
-        kind = names.get(type(node).__name__, f"a {type(node).__name__.lower()}")
+        names |= {"Tuple": "several numbers side by side"}
+        kind = names.get(type(node).__name__, f"{type(node).__name__.lower()}s")
         raise self._refuse(f"{kind} mean nothing in a formula", node)
 
     def _constant(self, node: ast.Constant) -> Tree:
@@ -163,7 +164,7 @@ class _Reader:
             matrix = node.id in self.given.matrices
             return parameter(node.id), "matrix" if matrix else "number"
         close = get_close_matches(node.id, [*FUNCTIONS, "pi", *self.given.names], n=1)
-        name = node.id[:40]
+        name = "lambda" if node.id == "lambda_" else node.id[:40]
         hint = f" Or did you mean {close[0]}?" if close else ""
         raise self._refuse(
             f"nothing is known of {name!r}",
@@ -201,8 +202,10 @@ class _Reader:
         if operation == "power" and (a, b) == ("vector", "number"):
             raise self._refuse("a vector has no power: write dot(x, x) or norm(x)**2", node)
         sign = {"subtract": "-", "add": "+", "multiply": "*", "divide": "/", "power": "**"}
+        sign["dot"] = "@"
         shown = sign.get(str(operation), SETS.get(str(operation), "this"))
-        raise self._refuse(f"{shown} does not take a {a} and a {b}", node)
+        advice = "Write dot(x, A, y), or x' A y." if "matrix" in (a, b) else ""
+        raise self._refuse(f"{shown} does not take a {a} and a {b}", node, advice)
 
     def _call(self, node: ast.Call, depth: int) -> tuple[Tree, str]:
         if not isinstance(node.func, ast.Name):
@@ -219,7 +222,8 @@ class _Reader:
         least, most = FUNCTIONS[name]
         if not least <= len(node.args) <= most:
             wanted = str(least) if least == most else f"{least} to {most}"
-            raise self._refuse(f"{name} takes {wanted} arguments, not {len(node.args)}", node)
+            nouns = "argument" if wanted == "1" else "arguments"
+            raise self._refuse(f"{name} takes {wanted} {nouns}, not {len(node.args)}", node)
         parts = [self._read(part, depth + 1) for part in node.args]
         return self._typed(name, [tree for tree, _ in parts], [kind for _, kind in parts], node)
 

@@ -100,7 +100,8 @@ class Search(Attempts):
         """Factor by factor, term by term, power of a base."""
         match tree.head:
             case "multiply" if property_ == PD:
-                return self._parts(tree, text, "schur product", PD)
+                found = self._positive_multiple(tree, text)
+                return found or self._parts(tree, text, "schur product", PD)
             case "multiply":
                 return self._multiple(tree, text)
             case "add":
@@ -134,6 +135,15 @@ class Search(Attempts):
             if below is not None:
                 return self._step("laplace transform", text, below)
         return None
+
+    def _positive_multiple(self, tree: Tree, text: str) -> Proof | None:
+        """A kernel times what depends on no point."""
+        rest = [part for part in tree.args if any(p.head == "point" for p in part.walk())]
+        if not 0 < len(rest) < len(tree.args):
+            return None
+        inner = rest[0] if len(rest) == 1 else Tree("multiply", tuple(rest))
+        below = self.of_tree(inner)
+        return below and self._step("positive multiple", text, below)
 
     def _multiple(self, tree: Tree, text: str) -> Proof | None:
         """A negative multiple of a kernel, or a positive one of a c.n.d. function."""

@@ -38,6 +38,7 @@ _SIGNS = {
     "÷": "/", "∕": "/", "⁄": "/", "′": "'", "’": "'", "∥": "‖", "∣": "|", "∩": "&", "⋂": "&",
     "∪": "union", "⋃": "union", "△": "∆", "Δ": "∆", "⊖": "∆", "⊤": "ᵀ", "⊺": "ᵀ", "≤": "<=",
     "≥": ">=", "≔": "=", ":=": "=", "〈": "⟨", "〉": "⟩", "ℝ": "space", "ℋ": "space",
+    "⋀": "∧", "⋁": "∨",
 }  # fmt: skip
 
 _COMMANDS = {
@@ -47,8 +48,9 @@ _COMMANDS = {
     "lvert": "|", "rvert": "|", "mid": "|", "langle": "⟨", "rangle": "⟩", "{": "{", "}": "}",
     "lbrace": "{", "rbrace": "}", "lbrack": "[", "rbrack": "]", "le": "<=", "leq": "<=",
     "ge": ">=", "geq": ">=", "lt": "<", "gt": ">", "prime": "'", "top": "ᵀ",
-    "intercal": "ᵀ", "coloneqq": "=", "frac": "frac", "dfrac": "frac", "tfrac": "frac",
-    "sqrt": "√", "\\": "row", "&": "&", "_": "_",
+    "wedge": "∧", "land": "∧", "vee": "∨", "lor": "∨", "intercal": "ᵀ",
+    "coloneqq": "=", "frac": "frac", "dfrac": "frac", "tfrac": "frac", "sqrt": "√",
+    "\\": "row", "&": "&", "_": "_",
 }  # fmt: skip
 
 _NAMES = {
@@ -80,8 +82,9 @@ _TOKEN = re.compile(
     |(?P<style>\\(?:{_STYLES.replace(" ", "|")})\*?(?![A-Za-z]))
     |(?P<space>\\math(?:bb|cal)\s*(?:\{{\s*[A-Za-z]\s*\}}|[A-Za-z]))
     |\\(?P<matrix>begin|end)\s*\{{[bp]matrix\}}
+    |(?P<glued>(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+(?=[A-Za-z_]))
     |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+(?![\w.]))?)
-    |(?P<raised>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
+    |(?P<raised>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[⁺⁻][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*)
     |(?P<lowered>[₀₁₂₃₄₅₆₇₈₉]+)
     |\\(?P<command>[A-Za-z]+|.)
     |(?P<word>lambda_?(?![A-Za-z0-9])|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)
@@ -89,7 +92,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-_MEANT = frozenset("+-*/^@(),<>=|&[]{};'_‖⟨⟩∆ᵀ√") | {"**", "||", "<=", ">=", "!=", "=="}
+_MEANT = frozenset("+-*/^@(),<>=|&[]{};'_‖⟨⟩∆ᵀ√∧∨") | {"**", "||", "<=", ">=", "!=", "=="}
 
 _WHY = {
     ".": "Functions are called by their names alone: nothing here has attributes.",
@@ -169,6 +172,8 @@ def _bounded(formula: str) -> tuple[str, int]:
         )
     end = len(formula.rstrip(" \t\r\n.,;$"))
     start = len(formula) - len(formula.lstrip(" \t\r\n$"))
+    if formula[start : start + 2] + formula[end - 2 : end] in (r"\[\]", r"\(\)"):
+        start, end = start + 2, start + len(formula[start : end - 2].rstrip(" \t\r\n.,;"))
     return formula[:end], start
 
 
@@ -191,6 +196,11 @@ def _meaning(kind: str, word: str, formula: str, at: int) -> tuple[str, str]:
             return "number", word
         case "raised":
             return "raised", word.translate(_RAISED)
+        case "glued":
+            raise refuse(
+                "a power of ten, or Euler's number, is not clear", formula, at,
+                f"Say which of both is meant: {word.lower()} * ..., or the number e by itself.",
+            )  # fmt: skip
         case "lowered":
             return "number", word.translate(_LOWERED)
         case "space":

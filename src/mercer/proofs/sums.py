@@ -253,7 +253,9 @@ def _power_text(atom: Atom, exponent: Exponent) -> str:
     if exponent == 1:
         return words if atom.head != "sign" else f"({words})"
     power = str(exponent)
-    plain = isinstance(exponent, Fraction) and exponent.denominator == 1
+    plain = power.isidentifier() or (
+        isinstance(exponent, Fraction) and exponent.denominator == 1
+    )
     return f"{words}**{power}" if plain else f"{words}**({power})"
 
 

@@ -13,6 +13,7 @@ from mercer.errors import MercerError
 from mercer.kernels.rules import Condition, Rule, Step
 from mercer.proofs import (
     angles,
+    compact,
     composed,
     cores,
     counts,
@@ -446,6 +447,13 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 "(Askey); on the line every convex decreasing function of the distance is "
                 "(Polya).",
                 stationary.askey_step,
+            ),
+            _rule(
+                "wendland",
+                r"For a kernel $\phi(r)$ on $\mathbb{R}^{d + 2}$, $\int_r^\infty t \phi(t) dt$ "
+                r"is one on $\mathbb{R}^d$ (Wendland); $\max(0, 1 - r)^l$ is one for "
+                r"$l \ge (d + 1) / 2$ (Askey).",
+                _whole_leaf(compact.WORDS, compact.is_wendland),
             ),
             _rule(
                 "sphere",

@@ -195,6 +195,8 @@ def _product_text(parts: tuple[Tree, ...]) -> str:
             )
         else:
             below.append(_text(inverse, _POWER))
+    if len(above) > 1:
+        above = [text for text in above if text != "1"] or ["1"]
     words = sign + ("*".join(above) or "1")
     return words + "".join(f"/{text}" for text in below)
 
@@ -277,6 +279,8 @@ def _latex_product(parts: tuple[Tree, ...]) -> str:
             continue
         inverse = _inverse(part)
         (above if inverse is None else below).append(part if inverse is None else inverse)
+    if len(above) > 1:
+        above = [part for part in above if part != number(1)] or [number(1)]
     if not below:
         return sign + r" \, ".join(_latex(part, _PRODUCT + 1) for part in above)
     top = r" \, ".join(_latex(p, _PRODUCT + (len(above) > 1)) for p in above) or "1"

@@ -260,7 +260,9 @@ def _is_defined(value: Sum, algebra: Algebra) -> bool:
         for atom, exponent in product:
             own = algebra.world.range_of_atom(atom)
             if isinstance(exponent, Sum):
+                size = algebra.world.range(exponent)
                 good = atom.head == "e" or own.positive or algebra.world.is_whole(exponent)
+                good = good or (own.nonnegative and size.positive)
             elif exponent < 0:
                 good = own.positive or own.negative or _positive_diagonal(atom, algebra)
             else:
