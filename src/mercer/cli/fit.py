@@ -38,8 +38,9 @@ SMALL = 64_000_000
 
 HELP = """Learn to predict a column of a table from the others.
 
-The kernel is chosen for what the columns hold, and tuned by leave-one-out. Some rows are held
-out first, to see how good the predictions are; then all are learned from.
+The kernel is chosen for what the columns hold, and tuned by leave-one-out. \
+Some rows are held out first, to see how good the predictions are; then all \
+are learned from.
 
   mercer fit houses.csv --target price --out houses.mercer
 
@@ -48,7 +49,9 @@ out first, to see how good the predictions are; then all are learned from.
 
 
 def fit(
-    table: Annotated[Path, typer.Argument(help="A CSV file with a line of names, or Parquet.")],
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="CSV with a line of names, or Parquet.")
+    ],
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file.")] = Path(
         "model.mercer"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from mercer import machines
 from mercer.cli.tables import (
     DATE,
     NUMBER,
@@ -21,12 +21,14 @@ from mercer.cli.tables import (
     kind_of,
     points_of,
     require,
+    strange_in,
     survey,
     values_of,
 )
 from mercer.errors import InvalidInput, InvalidParameter, MercerError
 from mercer.kernels import Column as ColumnKernel
 from mercer.kernels import Kernel
+from mercer.machines import KernelLogisticRegression, KernelRidge
 from mercer.machines.base import KernelMachine
 from mercer.plan import Plan
 from mercer.reports import Score, score
@@ -116,13 +118,15 @@ def ask(
     if not len(table):
         raise InvalidInput("the table has no rows: there is nothing to learn from.")
     notes = []
-    missing = _missing(table[target])
+    missing = _missing(table, target)
     unknown = int(pc.sum(missing).as_py() or 0)
     if unknown == len(table):
         raise InvalidInput(f"the target {target!r} is missing in every row.")
     if unknown:
+        notes += _strange(table.select([target]))
         table = table.filter(pc.invert(missing))
         notes.append(f"{_many(unknown, 'row')} left out: the target is missing there")
+    notes += _strange(table)
     task, targets, told, note = _targets(table, target, task)
     notes += note
     named = () if kernel is None else _named(kernel)
@@ -137,15 +141,31 @@ def ask(
     return Question(points, targets, task, target, told, columns, left_out, notes)
 
 
+def _strange(table: pa.Table) -> list[str]:
+    """What is no number in columns of numbers, told."""
+    notes = []
+    for name in table.column_names:
+        strange = strange_in(table[name])
+        if len(strange) and kind_of(table[name]) == NUMBER:
+            such = str(strange[0].as_py())[:30]
+            notes.append(
+                f"{_many(len(strange), 'value')} of {name!r} taken for missing: no number, as "
+                f"{such!r}"
+            )
+    return notes
+
+
 def _named(kernel: Kernel) -> tuple[str, ...]:
     """The columns that a kernel names."""
     own = tuple(map(str, kernel.columns)) if isinstance(kernel, ColumnKernel) else ()
     return own + tuple(name for child in kernel.children() for name in _named(child))
 
 
-def _missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    floats = pa.types.is_floating(column.type)
-    return pc.is_null(column, nan_is_null=True) if floats else pc.is_null(column)
+def _missing(table: pa.Table, target: str) -> pa.ChunkedArray:
+    """Where the target is missing, or is no number among numbers."""
+    numbers = kind_of(table[target]) == NUMBER
+    column = as_kind(table, target, NUMBER) if numbers else table[target]
+    return pc.is_null(column, nan_is_null=numbers)
 
 
 def _targets(
@@ -221,21 +241,33 @@ def split(
     share = min(share, MOST / rows)
     order = chance.permutation(rows)
     if question.task == REGRESSION:
-        many = max(1, round(share * rows))
-        return np.sort(order[many:]), np.sort(order[:many])
-    held = []
-    for label in np.unique(question.targets):
-        members = order[question.targets[order] == label]
-        held.append(members[: min(round(share * len(members)), len(members) - 1)])
-    out = np.sort(np.concatenate(held))
+        out = order[: max(1, round(share * rows))]
+    else:
+        held = []
+        for label in np.unique(question.targets):
+            members = order[question.targets[order] == label]
+            held.append(members[: min(round(share * len(members)), len(members) - 1)])
+        out = np.concatenate(held)
+    out = np.setdiff1d(out, _needed(question, out))
     return np.setdiff1d(np.arange(rows), out), out
+
+
+def _needed(question: Question, out: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows that cannot be held out: a kernel that has seen no value missing in a column has no
+    part for that.
+    """
+    needed = [np.empty(0, dtype=np.int64)]
+    for column in question.points.columns:
+        missing = np.flatnonzero(pc.is_null(column).to_numpy())
+        if missing.size and np.isin(missing, out).all():
+            needed.append(missing)
+    return np.concatenate(needed)
 
 
 def build(task: str, kernel: Any, plan: Plan, seed: int) -> KernelMachine:
     """The machine for a task, not fitted."""
-    name = "KernelRidge" if task == REGRESSION else "KernelLogisticRegression"
-    made: KernelMachine = getattr(machines, name)(kernel, plan=plan, random_state=seed)
-    return made
+    kind = KernelRidge if task == REGRESSION else KernelLogisticRegression
+    return kind(kernel, plan=plan, random_state=seed)
 
 
 def learn(machine: Any, points: pa.Table, targets: NDArray[Any]) -> list[str]:
@@ -244,21 +276,28 @@ def learn(machine: Any, points: pa.Table, targets: NDArray[Any]) -> list[str]:
     Raises:
         MercerError: It cannot learn from these data.
     """
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as heard, refusals():
         warnings.simplefilter("always")
-        try:
-            machine.fit(points, targets)
-        except MercerError:
-            raise
-        except ValueError as error:  # what scikit-learn refuses
-            raise InvalidInput(str(error)) from error
+        machine.fit(points, targets)
     return list(dict.fromkeys(str(one.message).split("\n")[0] for one in heard))
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What scikit-learn refuses is a deliberate error, too."""
+    try:
+        yield
+    except MercerError:
+        raise
+    except ValueError as error:
+        raise InvalidInput(str(error)) from error
 
 
 def judge(machine: Any, question: Question, fitted: Any, held: Any, seed: int) -> list[Score]:
     """How good a machine is on the rows that were held out."""
     points, targets = question.points.take(pa.array(held)), question.targets[held]
-    predictions = machine.predict(points)
+    with refusals():
+        predictions = machine.predict(points)
     if question.task == REGRESSION:
         return score(targets, predictions, question.targets[fitted].mean(), seed=seed)
     classes = machine.classes_

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import typer
-from pyarrow import csv
 
 from mercer.cli.check import say
 from mercer.cli.fit import check_out
+from mercer.cli.learning import refusals
 from mercer.cli.tables import points_of, read_table, require
 from mercer.cli.telling import Steps, failures
-from mercer.errors import InvalidFile, InvalidInput, InvalidParameter, MercerError
+from mercer.errors import InvalidFile, InvalidInput, InvalidParameter
 from mercer.persistence import Stored, read, replacing
 
 ROWS = 20_000
 """Rows that are predicted together."""
 
-HELP = """Predict the rows of a table with a model file of mercer fit: CSV, a line a row.
+HELP = """Predict the rows of a table with a saved model: CSV, a line a row.
 
 Columns may come in any order, and others may be there.
 
@@ -31,8 +35,10 @@ Columns may come in any order, and others may be there.
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A file that mercer fit has written.")],
-    table: Annotated[Path, typer.Argument(help="A CSV file with a line of names, or Parquet.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file of mercer fit.")],
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="CSV with a line of names, or Parquet.")
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where to write; by default it is shown.")
     ] = None,
@@ -64,11 +70,11 @@ def predict(
             beside = rows.select(keep or [])
             found = predicted(stored, rows, beside, proba=proba, interval=interval)
         if out is None:
-            csv.write_csv(found, typer.get_binary_stream("stdout"), _options())
             sys.stdout.flush()
+            write_csv(found, typer.get_binary_stream("stdout"))
         else:
-            with replacing(out) as part:
-                csv.write_csv(found, part, _options())
+            with replacing(out) as part, part.open("wb") as file:
+                write_csv(found, file)
 
 
 def loaded(path: Path) -> Stored:
@@ -120,7 +126,7 @@ def predicted(
     parts: list[dict[str, Any]] = []
     for start in range(0, len(rows), ROWS):
         some = points.slice(start, ROWS)
-        try:
+        with _refusals(stored, some):
             part = {"prediction": machine.predict(some)}
             if proba:
                 each = machine.predict_proba(some).T
@@ -129,10 +135,6 @@ def predicted(
             if interval is not None:
                 ends = machine.predict_interval(some, interval).T
                 part |= dict(zip(("low", "high"), ends, strict=True))
-        except MercerError:
-            raise
-        except ValueError as error:  # what scikit-learn refuses
-            raise InvalidInput(str(error)) from error
         parts.append(part)
     found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     clash = [name for name in beside.column_names if name in found]
@@ -144,5 +146,29 @@ def predicted(
     return pa.table(own | {name: pa.array(values) for name, values in found.items()})
 
 
-def _options() -> csv.WriteOptions:
-    return csv.WriteOptions(quoting_style="needed")
+@contextmanager
+def _refusals(stored: Stored, points: pa.Table) -> Iterator[None]:
+    """Say which column is missing values that were never missing before, if that is why."""
+    try:
+        with refusals():
+            yield
+    except InvalidInput as error:
+        for name, _, missing, *_ in stored.about["columns"]:
+            if points[name].null_count and not missing:
+                raise InvalidInput(
+                    f"column {name!r} has {points[name].null_count} of {len(points)} values "
+                    "missing here, and had none when the model was fitted: it does not know "
+                    "what that means.\nMend or drop those rows, or fit with such rows."
+                ) from error
+        raise
+
+
+def write_csv(table: pa.Table, out: BinaryIO) -> None:
+    """Write a table in UTF-8: numbers with every digit, quotes only where they are needed."""
+    text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(table.column_names)
+    for batch in table.to_batches(max_chunksize=ROWS):
+        lines.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    text.detach()
+    out.flush()

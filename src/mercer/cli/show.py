@@ -17,15 +17,16 @@ from mercer.persistence import Stored, read
 from mercer.plan import readable
 from mercer.reports import facts, summary
 
-HELP = """Show what a model file holds: what was learned from what, how well, and why the kernel
-is one.
+HELP = """Show what a saved model is: learned from what, how well, and its kernel.
 
   mercer show houses.mercer --proof
 """
 
 
 def show(
-    model: Annotated[Path, typer.Argument(help="A file of mercer fit or mercer.save.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A file of mercer fit or mercer.save.")
+    ],
     proof: Annotated[bool, typer.Option("--proof", help="Print the kernel's proof.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

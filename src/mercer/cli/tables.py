@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,9 @@ MISSING = (
 
 BLOCK = 1 << 26
 """Bytes from which the type of a column of a CSV file is guessed."""
+
+NUMERAL = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+"""A number, as it is written."""
 
 EXACT = 2**53
 """Whole numbers beyond it are labels: a float cannot tell them apart."""
@@ -102,11 +106,30 @@ def _plain(path: Path, start: bytes) -> bytes:
 
 
 def _read_csv(path: Path, start: bytes, kinds: Mapping[str, str]) -> pa.Table:
+    """Read a CSV file; one that is not in UTF-8 is taken for Latin-1, which any bytes are."""
+    encoding = "utf8" if _is_utf8(start) else "latin1"
+    table = _converted(path, start, kinds, encoding)
+    if encoding == "utf8" and any(pa.types.is_binary(kind) for kind in table.schema.types):
+        table = _converted(path, start, kinds, "latin1")
+    return table
+
+
+def _is_utf8(start: bytes) -> bool:
+    """Whether these bytes begin a text in UTF-8."""
+    try:
+        codecs.getincrementaldecoder("utf8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _converted(path: Path, start: bytes, kinds: Mapping[str, str], encoding: str) -> pa.Table:
     """Read a CSV file; a column whose first rows misled about its type is read as text."""
     first = start.splitlines()[0]
-    delimiter = max((b",", b";", b"\t"), key=first.count).decode()
+    parse = csv.ParseOptions(
+        delimiter=max((b",", b";", b"\t"), key=first.count).decode(), newlines_in_values=True
+    )
     wanted = {name: pa.string() for name, kind in kinds.items() if kind == CATEGORY}
-    encoding = "utf8"
     while True:
         convert = csv.ConvertOptions(
             null_values=list(MISSING), strings_can_be_null=True, column_types=wanted
@@ -115,30 +138,23 @@ def _read_csv(path: Path, start: bytes, kinds: Mapping[str, str]) -> pa.Table:
             return csv.read_csv(
                 path,
                 read_options=csv.ReadOptions(block_size=BLOCK, encoding=encoding),
-                parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+                parse_options=parse,
                 convert_options=convert,
             )
-        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            said = str(error)
-            if encoding == "utf8" and "utf" in said.lower().replace("-", ""):
-                encoding = "latin1"
-                continue
-            found = re.search(r"In CSV column #(\d+): CSV conversion error to (\w+)", said)
-            names = _header(path, delimiter, encoding)
-            if not found or wanted.get(names[int(found[1])]) == pa.string():
+        except pa.ArrowInvalid as error:
+            found = re.search(
+                r"In CSV column #(\d+): CSV conversion error to (\w+)", str(error)
+            )
+            if not found:
+                raise
+            reader = csv.open_csv(
+                path, read_options=csv.ReadOptions(encoding=encoding), parse_options=parse
+            )
+            name = reader.schema.names[int(found[1])]
+            if wanted.get(name) == pa.string():
                 raise
             whole = found[2].startswith(("int", "uint", "null"))
-            wanted |= {names[int(found[1])]: pa.float64() if whole else pa.string()}
-
-
-def _header(path: Path, delimiter: str, encoding: str) -> list[str]:
-    with csv.open_csv(
-        path,
-        read_options=csv.ReadOptions(encoding=encoding),
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=csv.ConvertOptions(null_values=list(MISSING)),
-    ) as reader:
-        return list(reader.schema.names)
+            wanted |= {name: pa.float64() if whole else pa.string()}
 
 
 def _named(path: Path, table: pa.Table) -> pa.Table:
@@ -166,7 +182,8 @@ def require(table: pa.Table, names: Sequence[str], whose: str) -> None:
     lacking = [name for name in names if name not in known]
     if not lacking:
         return
-    close = get_close_matches(lacking[0], known, n=1, cutoff=0.5)
+    folded = {name.casefold(): name for name in known}
+    close = [folded[n] for n in get_close_matches(lacking[0].casefold(), folded, 1, 0.5)]
     hint = f"Did you mean {close[0]!r}? " if close else ""
     shown = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
     if all(re.fullmatch(r"[-+.\deE]+", name) for name in known):
@@ -179,7 +196,8 @@ def require(table: pa.Table, names: Sequence[str], whose: str) -> None:
 
 
 def kind_of(column: pa.ChunkedArray) -> str:
-    """What a column holds; empty for what no kernel here reads.
+    """What a column holds; empty for what no kernel here reads. Texts that are numbers but for
+    a few are numbers.
 
     Example:
         >>> kind_of(pa.chunked_array([["a", None]])), kind_of(pa.chunked_array([[1, 2]]))
@@ -196,9 +214,24 @@ def kind_of(column: pa.ChunkedArray) -> str:
         return NUMBER
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return DATE
-    if pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return CATEGORY
-    return CATEGORY if kind == pa.string_view() else ""
+    if _is_text(kind):
+        few = len(strange_in(column)) < (1 - MANY) * len(column.drop_null())
+        return NUMBER if few else CATEGORY
+    return CATEGORY if pa.types.is_boolean(kind) else ""
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def strange_in(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The texts of a column that are no numbers."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not _is_text(column.type):
+        return column.slice(0, 0)
+    present = column.drop_null()
+    return present.filter(pc.invert(pc.match_substring_regex(present, NUMERAL)))
 
 
 def as_kind(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
@@ -211,8 +244,11 @@ def as_kind(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     try:
+        if kind == NUMBER and _is_text(column.type):
+            known = pc.match_substring_regex(column, NUMERAL)
+            column = pc.utf8_trim_whitespace(pc.if_else(known, column, None))
         if kind == NUMBER:
-            return column.cast(pa.float64(), safe=False)
+            return _finite(name, column.cast(pa.float64(), safe=False))
         if kind == DATE:
             moments = column.cast(pa.timestamp("us"), safe=False)
             whole = pc.cast(moments, pa.int64())
@@ -224,6 +260,19 @@ def as_kind(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
             f"column {name!r} held {kind}s when the model was fitted, and does not here "
             f"({said}).\nMend the column."
         ) from error
+
+
+def _finite(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column, in which no number is infinite."""
+    infinite = pc.is_inf(column)
+    many = int(pc.sum(infinite).as_py() or 0)
+    if many:
+        row = int(pc.index(infinite, value=True).as_py())
+        raise InvalidInput(
+            f"column {name!r} has {many} infinite value{'s'[: many - 1]}, the first in row "
+            f"{row + 1}: the distance to infinity is no number.\nMend or drop those rows."
+        )
+    return column
 
 
 def points_of(table: pa.Table, kinds: Mapping[str, str]) -> pa.Table:

@@ -36,10 +36,12 @@ from mercer.machines.base import KernelMachine
 from mercer.machines.data import Sample
 from mercer.machines.labels import Labels
 from mercer.machines.least_squares import Fitted
+from mercer.machines.neighbors import NeighborsPlan
 from mercer.machines.precomputed import Crossed, Places
 from mercer.plan import Plan
 from mercer.selection.penalties import Path
 from mercer.solvers.choose import SolverPlan
+from mercer.solvers.choose_eigen import EigenPlan
 from mercer.solvers.solution import Solution
 from mercer.solvers.spectral import Spectrum
 
@@ -71,9 +73,11 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
             CategoryBatch,
             Crossed,
             DenseBatch,
+            EigenPlan,
             Fitted,
             Function,
             Labels,
+            NeighborsPlan,
             ObjectBatch,
             Path,
             Places,

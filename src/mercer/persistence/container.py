@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Never
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
-import skops.io
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
@@ -36,6 +35,9 @@ NO_MODEL = "It is not a model that mercer saved, or it is damaged."
 
 def pack(text: str, arrays: list[NDArray[Any]], out: BinaryIO) -> None:
     """Write a text and arrays."""
+    # It imports torch wherever that is installed: seconds, which other work is spared.
+    import skops.io  # noqa: PLC0415
+
     skops.io.dump([text, *arrays], out, compression=ZIP_STORED)
 
 
@@ -45,6 +47,8 @@ def unpack(path: Path | str) -> tuple[str, list[NDArray[Any]]]:
     Raises:
         InvalidFile: The file holds anything else.
     """
+    import skops.io  # noqa: PLC0415 - as above
+
     try:
         with Path(path).open("rb") as file:
             size = file.seek(0, 2)

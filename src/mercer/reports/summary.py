@@ -48,7 +48,7 @@ def _entries(about: Mapping[str, Any], facts: Facts) -> list[tuple[str, str]]:
     found = []
     if about:
         found += [
-            ("table", f"{about['table']}: {about['rows']} rows, {_columns(about['columns'])}"),
+            ("table", f"{about['table']}: {_rows(about)}, {_columns(about['columns'])}"),
             *(("left out", f"{name}: {why}") for name, why in about["left_out"].items()),
             ("target", f"{about['told']}; {about['task']}"),
             ("score", _scores(about)),
@@ -63,6 +63,10 @@ def _entries(about: Mapping[str, Any], facts: Facts) -> list[tuple[str, str]]:
     found += [("plan", facts.plan)] * bool(facts.plan)
     found += [("note", note) for note in about.get("notes", ())]
     return found
+
+
+def _rows(about: Mapping[str, Any]) -> str:
+    return f"{about['rows']} row{'s'[: about['rows'] - 1]}"
 
 
 def _columns(columns: list[list[Any]]) -> str:
