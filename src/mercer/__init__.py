@@ -41,6 +41,7 @@ from mercer.kernels import (
     Exp,
     Exponential,
     FeatureKernel,
+    Filled,
     FunctionKernel,
     Gaussian,
     GCDOverLCM,
@@ -54,6 +55,7 @@ from mercer.kernels import (
     Matern,
     Min,
     MinOverMax,
+    Missing,
     Normalized,
     Periodic,
     Polynomial,
@@ -94,6 +96,7 @@ __all__ = [
     "Explicit",
     "Exponential",
     "FeatureKernel",
+    "Filled",
     "FormulaKernel",
     "Function",
     "FunctionKernel",
@@ -105,8 +108,16 @@ __all__ = [
     "Intersection",
     "Jaccard",
     "Kernel",
+    "KernelCCA",
+    "KernelCenterer",
+    "KernelClassifier",
+    "KernelKMeans",
+    "KernelLogisticRegression",
     "KernelNeighborsClassifier",
     "KernelNeighborsRegressor",
+    "KernelPCA",
+    "KernelPerceptron",
+    "KernelRegressor",
     "KernelRidge",
     "Laplacian",
     "Linear",
@@ -114,6 +125,8 @@ __all__ = [
     "MercerExpansion",
     "Min",
     "MinOverMax",
+    "Missing",
+    "NearestBarycenter",
     "Normalized",
     "Operator",
     "Periodic",
@@ -165,7 +178,22 @@ __all__ = [
     "series",
 ]
 
-_MACHINES = frozenset({"KernelNeighborsClassifier", "KernelNeighborsRegressor", "KernelRidge"})
+_MACHINES = frozenset(
+    {
+        "KernelCCA",
+        "KernelCenterer",
+        "KernelClassifier",
+        "KernelKMeans",
+        "KernelLogisticRegression",
+        "KernelNeighborsClassifier",
+        "KernelNeighborsRegressor",
+        "KernelPCA",
+        "KernelPerceptron",
+        "KernelRegressor",
+        "KernelRidge",
+        "NearestBarycenter",
+    }
+)
 _FILES = frozenset({"load", "save"})
 
 

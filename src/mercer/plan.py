@@ -23,8 +23,11 @@ _CHOICES = {
         "spectral",
         "cholesky",
         "mixed",
+        "conjugate",
         "primal",
         "landmarks",
+        "lanczos",
+        "randomized",
     ),
     "device": ("auto", "cpu"),
     "precision": ("auto", "float32", "float64"),
@@ -39,7 +42,8 @@ class Plan:
         method: "dense" stores the Gram matrix, "blocked" recomputes it a tile at a time. For
             machines also how the equations are solved: "spectral", "cholesky", "mixed"
             (a factor in float32 and steps in float64), "primal" (with the features of the
-            kernel) or "landmarks".
+            kernel) or "landmarks"; and how eigenvectors are found: "spectral" (all of them),
+            "lanczos", "randomized" or "primal".
         anchors: How many landmarks the function is a sum over, where not all points are taken.
         memory: The budget: bytes, or a text such as "4 GB"; by default half of what is free.
         device: "cpu".

@@ -12,7 +12,7 @@ from mercer.functions.geometry import (
     gap,
 )
 from mercer.functions.means import hsic, mmd
-from mercer.functions.preimage import Preimage, has_preimage, preimage
+from mercer.functions.preimage import Preimage, closest, has_preimage, preimage
 from mercer.functions.spaces import Explicit, explicit
 from mercer.functions.spectrum import MercerExpansion, mercer_expansion
 
@@ -24,6 +24,7 @@ __all__ = [
     "angle",
     "barycenter",
     "center",
+    "closest",
     "concatenate",
     "distance_to_set",
     "distance_to_span",

@@ -76,21 +76,37 @@ def preimage(f: Function, start: Any = None) -> Preimage:
         found = [preimage(column, start) for column in columns]
         points, apart = [p.point for p in found], [p.distance for p in found]
         return Preimage(np.stack(points), np.array(apart))
+    point = closest(f, start)
+    return Preimage(point, f.distance(section(f.kernel, point)))
+
+
+def closest(f: Function, start: Any = None) -> Reals:
+    """The point of `preimage` alone; how far it is costs a norm, which is not computed.
+
+    Args:
+        f: A function; with several outputs the points come back as rows.
+        start: A point, or several, to start from besides the anchors.
+
+    Raises:
+        InvalidParameter: No search is known for the kernel.
+    """
+    if isinstance(f.kernel, Linear) and f.kernel.metric is None:
+        return explicit(f).weights.T
+    if f.coefficients.ndim == 2:
+        columns = (Function(f.kernel, f.anchors, c) for c in f.coefficients.T)
+        return np.stack([closest(column, start) for column in columns])
     if isinstance(f.kernel, Gaussian):
-        point = _climb(f, start)
-    elif isinstance(f.kernel, Linear) and f.kernel.metric is None:
-        point = explicit(f).weights
-    elif _is_square(f):
+        return _climb(f, start)
+    if _is_square(f):
         # The closest matrix x x' to S is that of the largest eigenvalue, if it is positive.
         values, vectors = np.linalg.eigh(explicit(f).matrix())
-        point = np.sqrt(max(values[-1], 0.0)) * vectors[:, -1]
-    else:
-        raise InvalidParameter(
-            f"pre-images are searched for the kernels gaussian, linear and (x'y)^2, and this "
-            f"is {f.kernel}.\nAmong candidates X of your own the closest one minimises "
-            "k.diagonal(X) - 2 * f(X)."
-        )
-    return Preimage(point, f.distance(section(f.kernel, point)))
+        point: Reals = np.sqrt(max(values[-1], 0.0)) * vectors[:, -1]
+        return point
+    raise InvalidParameter(
+        f"pre-images are searched for the kernels gaussian, linear and (x'y)^2, and this "
+        f"is {f.kernel}.\nAmong candidates X of your own the closest one minimises "
+        "k.diagonal(X) - 2 * f(X)."
+    )
 
 
 def has_preimage(f: Function) -> Any:

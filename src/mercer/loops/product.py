@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.loops.compiled import REGROUP, compiled
+from mercer.loops.thin import is_thin, multiply_thin
 from mercer.loops.threads import run
 from mercer.loops.tiles import COLUMNS, ROWS, Slice, Tiles, Workspace, pieces
 from mercer.loops.vector import full_width
@@ -92,6 +93,9 @@ def multiply(
     rows, columns = tiles.shape
     right, powers = _fitted(V, tiles.dtype)
     zero = tiles.dtype.type(0)
+    if is_thin(tiles, len(right), is_symmetric=is_symmetric):
+        product = multiply_thin(tiles, right, threads=threads)
+        return product if powers is None else np.ldexp(product, powers.T, out=product)
     allowed = SCRATCH if scratch is None else min(scratch, SCRATCH)
     twice = is_symmetric and GROUPS * rows * len(right) * 8 <= allowed
     strips = list(pieces(rows, ROWS))
