@@ -127,6 +127,20 @@ def test_steps_are_as_short_as_the_clusters_ask_for(kernel):
     assert "k.gradient(X, Y) is the slope in x" in report.checked
 
 
+@pytest.mark.parametrize(
+    ("kernel", "points"),
+    [
+        (mc.Linear() * mc.Gaussian(), 1e100 * np.asarray(X)),
+        (mc.Periodic(0.7), np.vstack([1e8 * np.pi * np.asarray(X), np.asarray(X)])),
+        (mc.Cosine(), 1e-310 * np.asarray(X)),
+        (mc.Cosine() * mc.Gaussian(), sp.csr_array(1e-310 * np.asarray(X))),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_slopes_that_no_difference_shows_are_no_broken_law(kernel, points):
+    check_kernel(kernel, points)
+
+
 def test_a_square_that_underflows_is_no_broken_law():
     points = np.array([[1e-12, 0.0], [1e4, 1.0], [0.0, 0.0], [1.0, -1.0]], np.float32)
     k = mc.Polynomial(degree=4, offset=0)

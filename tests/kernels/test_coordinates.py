@@ -289,6 +289,18 @@ def test_periodic_keeps_digits_after_many_periods():
     assert third([[1e9 + 0.123]], Y)[0, 0] == pytest.approx(exact, abs=2.0**-40)
 
 
+def test_the_slope_of_periodic_keeps_digits_after_many_periods(rng):
+    x, y = 1e12 * rng.normal(size=(5, 1)), rng.normal(size=(4, 1))
+    slope = mc.Periodic(0.7).gradient(x, y)[..., 0]
+    with mpmath.workdps(50):
+        turn = [[mpmath.pi * (mpmath.mpf(float(a)) - float(b)) / 0.7 for b in y[:, 0]]
+                for a in x[:, 0]]  # fmt: skip
+        wave = [[float(-mpmath.sin(2 * t) * mpmath.exp(-2 * mpmath.sin(t) ** 2)) for t in row]
+                for row in turn]  # fmt: skip
+    # A remainder, a difference, three products: a few units of 2^-53 of an angle below pi.
+    np.testing.assert_allclose(slope, 2 * np.pi / 0.7 * np.array(wave), atol=1e-13)
+
+
 @pytest.mark.parametrize("scale", [1e-3, 1e-6, 1e-9])
 def test_periodic_with_a_tiny_scale(scale):
     x, gap = 123456.0, scale * 0.7

@@ -273,3 +273,30 @@ def test_what_is_not_a_kernel_cannot_be_built():
         mc.CosineDifference(math.inf)
     with pytest.raises(InvalidParameter):
         mc.CosineDifference("often")
+
+
+@pytest.mark.parametrize(
+    ("frequency", "size"),
+    [(1.5, 1e3), (1.0, 1e16), (2 * math.pi / 86400, 1.7e9), (0.001, 1e15), (1e200, 1e100)],
+)
+def test_a_cosine_keeps_its_digits_after_many_turns(rng, frequency, size):
+    k, x = mc.CosineDifference(frequency), size * rng.normal(size=12)
+    K, Phi = k(x), k.features(x)
+    with mpmath.workdps(400):
+        w, points = mpmath.mpf(frequency), [mpmath.mpf(float(a)) for a in x]
+        exact = [[float(mpmath.cos(w * (a - b))) for b in points] for a in points]
+    # Two angles below pi, each right to a few units of 2^-53, and a cosine.
+    np.testing.assert_allclose(K, exact, rtol=0, atol=2e-15)
+    np.testing.assert_allclose(Phi @ Phi.T, exact, rtol=0, atol=2e-15)
+    assert np.linalg.eigvalsh(K)[0] > -12 * 2e-15
+    assert (K.diagonal() == 1).all()
+    slope = -frequency * np.sin(k.angle(x[:, None]) - k.angle(x[None, :]))
+    np.testing.assert_array_equal(k.gradient(x)[..., 0], slope)
+
+
+def test_a_cosine_of_more_turns_than_numbers_count_is_told():
+    with pytest.raises(InvalidInput, match="overflows"):
+        mc.CosineDifference(1e200)([0.0, 1e200])
+    with mpmath.workdps(400):
+        exact = float(mpmath.cos(2 * mpmath.mpf(1e308)))  # of a difference beyond all numbers
+    assert mc.CosineDifference().pair(1e308, -1e308) == pytest.approx(exact, abs=2e-15)

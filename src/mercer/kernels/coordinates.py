@@ -26,6 +26,7 @@ from mercer.kernels.points import (
     one_by_one,
     paired,
     squares,
+    wide_of,
     with_diagonal,
 )
 from mercer.kernels.radial import Exponential, Gaussian
@@ -388,7 +389,10 @@ class Periodic(Coordinatewise):
         gaps = self.gaps(A, B)
         self.check_period(gaps.shape[-1])
         angle = np.pi * gaps / np.asarray(self.period)
-        turn = np.pi * self._remainder(gaps) / np.asarray(self.period)
+        # Differences of the remainders have digits that those of far points have lost.
+        near, others = self._remainder(wide_of(A)), self._remainder(wide_of(B))
+        within = self._remainder(near[:, None, :] - others[None, :, :])
+        turn = np.pi * within / np.asarray(self.period)
         terms = 2 * (np.sin(turn) / np.asarray(self.scale)) ** 2
         return angle, turn, terms, np.exp(-terms.sum(axis=-1))
 

@@ -320,6 +320,19 @@ class SumPower(OnNumbers):
         return feature[:, None]
 
 
+def _product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded product of numbers near one, and what rounding took from it (Dekker)."""
+
+    def halves(number: Array) -> tuple[Array, Array]:
+        far = (2.0**27 + 1) * number
+        high = far - (far - number)
+        return high, number - high
+
+    product = a * b
+    (p, q), (r, s) = halves(a), halves(b)
+    return product, q * s - (((product - p * r) - q * r) - p * s)
+
+
 @dataclass(frozen=True)
 class CosineDifference(OnNumbers):
     r"""Cosine of a difference, $k(x, y) = \cos(w (x - y))$.
@@ -349,12 +362,24 @@ class CosineDifference(OnNumbers):
     def domain(self) -> Domain:
         return REALS
 
-    # The difference comes first: it has all its digits, however far from zero the numbers are.
+    def angle(self, x: Array) -> Array:
+        """The angles w x, less whole turns, right to a few roundings of one turn."""
+        # Far from zero the rounding error of the product is many turns, so it is kept.
+        (left, power), (right, powers) = np.frexp(self.frequency), np.frexp(x)
+        product, rest = _product(left, right)
+        product, rest = np.ldexp(product, power + powers), np.ldexp(rest, power + powers)
+        cos, sin = np.cos(product), np.sin(product)
+        c, s = np.cos(rest), np.sin(rest)
+        angle: Array = np.arctan2(sin * c + cos * s, cos * c - sin * s)
+        return angle
+
+    # Equal numbers have equal angles, so the value is exactly 1 there.
     def formula(self, x: Array, y: Array) -> Array:
-        return np.cos(self.frequency * (x - y))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.cos(self.angle(x) - self.angle(y))
 
     def slope(self, x: Array, y: Array) -> Array:
-        slope: Array = -self.frequency * np.sin(self.frequency * (x - y))
+        slope: Array = -self.frequency * np.sin(self.angle(x) - self.angle(y))
         return slope
 
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
@@ -362,6 +387,6 @@ class CosineDifference(OnNumbers):
         return {"frequency": (x - y) * self.slope(x, y)}
 
     def feature_map(self, A: Batch) -> Array:
-        angle = self.frequency * numbers(A)
+        angle = self.angle(numbers(A))
         features: Array = np.column_stack([np.cos(angle), np.sin(angle)]).astype(_type(A))
         return features
