@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from mercer import machines
 from mercer.domains import (
     CategoryBatch,
@@ -19,6 +21,7 @@ from mercer.domains import (
     SparseBatch,
 )
 from mercer.functions import Function
+from mercer.gram import GramPlan
 from mercer.kernels import (
     Column,
     Exp,
@@ -32,7 +35,7 @@ from mercer.kernels import (
     Sum,
 )
 from mercer.kernels.text import LEAVES
-from mercer.machines.base import KernelMachine
+from mercer.machines.cca import View
 from mercer.machines.data import Sample
 from mercer.machines.labels import Labels
 from mercer.machines.least_squares import Fitted
@@ -76,6 +79,7 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
             EigenPlan,
             Fitted,
             Function,
+            GramPlan,
             Labels,
             NeighborsPlan,
             ObjectBatch,
@@ -89,17 +93,18 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
             SolverPlan,
             SparseBatch,
             Spectrum,
+            View,
         )
     }
 )
 """Dataclasses that fitted machines are made of."""
 
-MACHINES: MappingProxyType[str, type[KernelMachine]] = MappingProxyType(
+MACHINES: MappingProxyType[str, type[BaseEstimator]] = MappingProxyType(
     {
         name: found
         for name in machines.__all__
         if isinstance(found := getattr(machines, name), type)
-        and issubclass(found, KernelMachine)
+        and issubclass(found, BaseEstimator)
     }
 )
 """Every machine, by its name."""

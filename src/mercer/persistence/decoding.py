@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from mercer.domains import Batch, CategoryBatch, DenseBatch, RecordBatch, SetBatch, SparseBatch
 from mercer.errors import InvalidFile
 from mercer.kernels import Kernel
-from mercer.machines.base import KernelMachine
 from mercer.machines.precomputed import Places, Precomputed
 from mercer.persistence.allowed import KERNELS, MACHINES, VALUES
 from mercer.proofs import FormulaKernel, FormulaProof
@@ -128,7 +128,7 @@ class Decoder:
         chance.set_state(self.decode(node["of"]))
         return chance
 
-    def machine(self, node: Node) -> KernelMachine:
+    def machine(self, node: Node) -> BaseEstimator:
         """The machine that a file describes."""
         if not isinstance(node, dict) or node.get("is") not in MACHINES:
             _refuse("it describes no machine of mercer")
@@ -153,7 +153,7 @@ class _Routing:
     def __init__(self, wanted: dict[str, dict[str, Any]]) -> None:
         self.wanted = wanted
 
-    def route(self, machine: KernelMachine) -> None:
+    def route(self, machine: BaseEstimator) -> None:
         """Make the machine ask for them."""
         with sklearn.config_context(enable_metadata_routing=True):
             for method, requests in self.wanted.items():

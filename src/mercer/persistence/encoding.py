@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils._metadata_requests import SIMPLE_METHODS, MetadataRequest
 
 from mercer.errors import InvalidType, NoTextForm
 from mercer.kernels import Kernel
-from mercer.machines.base import KernelMachine
 from mercer.machines.precomputed import Precomputed
 from mercer.persistence.allowed import KERNELS, MACHINES, VALUES
 from mercer.proofs import FormulaKernel
@@ -138,7 +138,7 @@ class Encoder:
             "or pickle the machine, at your own risk: load no pickle that you do not trust."
         )
 
-    def machine(self, machine: KernelMachine, state: dict[str, Any]) -> Node:
+    def machine(self, machine: BaseEstimator, state: dict[str, Any]) -> Node:
         """A machine with its parameters, and what it has learned.
 
         Args:
@@ -146,12 +146,6 @@ class Encoder:
             state: Its attributes, those apart that are not to be kept.
         """
         name = type(machine).__name__
-        if MACHINES.get(name) is not type(machine):
-            raise InvalidType(
-                f"{_named(machine)} is no machine of mercer, and a model file holds no code of "
-                "yours.\nSave the machine of mercer inside it, if there is one; or pickle it, "
-                "at your own risk: load no pickle that you do not trust."
-            )
         wanted = machine.get_params(deep=False)
         return {
             "is": name,
@@ -160,6 +154,20 @@ class Encoder:
                 k: self.encode(value, k) for k, value in state.items() if k not in wanted
             },
         }
+
+
+def check_machine(machine: Any) -> None:
+    """Raise unless it is a machine of mercer.
+
+    Raises:
+        InvalidType: It is something else.
+    """
+    if MACHINES.get(type(machine).__name__) is not type(machine):
+        raise InvalidType(
+            f"{_named(machine)} is no machine of mercer, and a model file holds no code of "
+            "yours.\nSave the machine of mercer inside it, if there is one; or pickle it, "
+            "at your own risk: load no pickle that you do not trust."
+        )
 
 
 def _told(value: Any) -> str:

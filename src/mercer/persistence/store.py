@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from mercer.errors import InvalidFile, MercerError
-from mercer.machines.base import KernelMachine
 from mercer.machines.least_squares import Fitted
 from mercer.persistence.container import NO_MODEL, pack, unpack
 from mercer.persistence.decoding import Decoder
-from mercer.persistence.encoding import Encoder
+from mercer.persistence.encoding import Encoder, check_machine
 from mercer.persistence.files import replacing
 
 FORMAT = 1
@@ -34,13 +35,13 @@ class Stored:
         versions: The versions of mercer and of what it stands on, when it was saved.
     """
 
-    machine: KernelMachine
+    machine: BaseEstimator
     about: dict[str, Any]
     versions: dict[str, str]
 
 
 def save(
-    machine: KernelMachine,
+    machine: BaseEstimator,
     path: Path | str,
     *,
     about: dict[str, Any] | None = None,
@@ -73,6 +74,7 @@ def save(
         >>> bool(again.predict([[0.5]]) == model.predict([[0.5]]))
         True
     """
+    check_machine(machine)
     encoder = Encoder()
     body = {
         "what": SIGN,
@@ -86,7 +88,7 @@ def save(
         pack(text, encoder.arrays, file)
 
 
-def load(path: Path | str) -> KernelMachine:
+def load(path: Path | str) -> BaseEstimator:
     """Load a machine that `save` has written.
 
     Nothing in the file is run: it names parts of mercer from a fixed list, and what is not on
@@ -156,7 +158,7 @@ def _check_version(path: Path | str, found: Any, told: dict[str, str]) -> None:
         )
 
 
-def _kept(machine: KernelMachine, *, intervals: bool) -> dict[str, Any]:
+def _kept(machine: BaseEstimator, *, intervals: bool) -> dict[str, Any]:
     """What a machine has learned, less what it needs no more.
 
     Deviations and intervals need the eigenvectors and the training points; where the function
