@@ -39,6 +39,8 @@ def again(machine, tmp_path, **options):
 def test_every_machine_comes_back_the_same_to_the_last_bit(name, data, tmp_path):
     X, y = data
     machine = getattr(machines, name)()
+    if name == "KernelCenterer":  # it takes kernel values alone
+        X = X @ X.T
     assert again(machine, tmp_path).get_params() == machine.get_params()
     machine.fit(X, (y > 0).astype(int))
     back = again(machine, tmp_path)

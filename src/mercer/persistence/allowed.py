@@ -45,6 +45,7 @@ from mercer.plan import Plan
 from mercer.selection.penalties import Path
 from mercer.solvers.choose import SolverPlan
 from mercer.solvers.choose_eigen import EigenPlan
+from mercer.solvers.perceptron import Operations, Update, Walk
 from mercer.solvers.solution import Solution
 from mercer.solvers.spectral import Spectrum
 
@@ -83,6 +84,7 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
             Labels,
             NeighborsPlan,
             ObjectBatch,
+            Operations,
             Path,
             Places,
             Plan,
@@ -93,7 +95,8 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
             SolverPlan,
             SparseBatch,
             Spectrum,
-            View,
+            Update,
+            Walk,
         )
     }
 )
@@ -108,3 +111,6 @@ MACHINES: MappingProxyType[str, type[BaseEstimator]] = MappingProxyType(
     }
 )
 """Every machine, by its name."""
+
+PARTS: MappingProxyType[str, type[BaseEstimator]] = MappingProxyType({**MACHINES, "View": View})
+"""The machines, and those that are parts of others."""

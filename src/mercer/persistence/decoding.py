@@ -17,7 +17,7 @@ from mercer.domains import Batch, CategoryBatch, DenseBatch, RecordBatch, SetBat
 from mercer.errors import InvalidFile
 from mercer.kernels import Kernel
 from mercer.machines.precomputed import Places, Precomputed
-from mercer.persistence.allowed import KERNELS, MACHINES, VALUES
+from mercer.persistence.allowed import KERNELS, MACHINES, PARTS, VALUES
 from mercer.proofs import FormulaKernel, FormulaProof
 
 Node = Any
@@ -50,6 +50,8 @@ class Decoder:
         readers = self._readers()
         if kind in VALUES:
             made = self._value(node, VALUES[kind])
+        elif kind in PARTS:
+            made = self._built(node, PARTS[kind])
         elif kind in readers:
             made = readers[kind](node)
         else:
@@ -132,7 +134,9 @@ class Decoder:
         """The machine that a file describes."""
         if not isinstance(node, dict) or node.get("is") not in MACHINES:
             _refuse("it describes no machine of mercer")
-        kind = MACHINES[node["is"]]
+        return self._built(node, MACHINES[node["is"]])
+
+    def _built(self, node: Node, kind: type[Any]) -> BaseEstimator:
         machine = kind(
             **{name: self.decode(value) for name, value in node["parameters"].items()}
         )

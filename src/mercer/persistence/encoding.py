@@ -16,7 +16,7 @@ from sklearn.utils._metadata_requests import SIMPLE_METHODS, MetadataRequest
 from mercer.errors import InvalidType, NoTextForm
 from mercer.kernels import Kernel
 from mercer.machines.precomputed import Precomputed
-from mercer.persistence.allowed import KERNELS, MACHINES, VALUES
+from mercer.persistence.allowed import KERNELS, MACHINES, PARTS, VALUES
 from mercer.proofs import FormulaKernel
 
 Node = Any
@@ -85,6 +85,13 @@ class Encoder:
             return self._sparse(value, place)
         if VALUES.get(type(value).__name__) is type(value):
             return {"is": type(value).__name__} | self._fields(value, place)
+        if PARTS.get(type(value).__name__) is type(value):
+            part: dict[str, Node] = self.machine(value, vars(value))
+            return part
+        return self._foreign(value, place)
+
+    def _foreign(self, value: Any, place: str) -> dict[str, Node]:
+        """What belongs to NumPy and scikit-learn; anything else is refused."""
         if isinstance(value, np.random.RandomState):
             state = value.get_state(legacy=False)
             return {"is": "chance", "of": self.encode(state, place)}
