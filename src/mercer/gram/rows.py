@@ -38,11 +38,13 @@ class Rows(ABC):
         size: The number of rows.
         diagonal: The values k(x, x).
         threads: How many threads it uses.
+        unit: The rounding unit of the rows that `add` adds.
     """
 
     size: int
     diagonal: Reals
     threads: int
+    unit: float
 
     @abstractmethod
     def tile(self, chosen: Indices) -> Array:
@@ -59,6 +61,9 @@ class Rows(ABC):
     @abstractmethod
     def product(self, factors: Reals) -> Reals:
         """The product `K b` in float64."""
+
+    def sharpen(self) -> None:
+        """Use rows in float64 from now on, where there are such."""
 
     def _add(self, store: Array, places: Indices, factors: Reals, out: Reals) -> None:
         """Add rows of an array, a strip of columns at a time."""
@@ -84,6 +89,7 @@ class MatrixRows(Rows):
     def __init__(self, matrix: Array, threads: int | None = None) -> None:
         self.size, self._matrix = len(matrix), matrix
         self.diagonal = np.diagonal(matrix).astype(np.float64)
+        self.unit = float(np.finfo(matrix.dtype).eps)
         self.threads = available() if threads is None else threads
 
     def tile(self, chosen: Indices) -> Array:
@@ -131,10 +137,14 @@ class KernelRows(Rows):
         largest = float(self.diagonal.max(initial=0.0))
         tiny, huge = FLOAT32
         single = largest == 0 or tiny < largest < huge
-        self._dtype = np.dtype(np.float32 if single else np.float64)
+        self._budget = plan.budget()
         self._rough = _rough(kernel, points) if single else points
-        row = self._dtype.itemsize * self.size
-        self._room = int(min(plan.budget() // row, self.size))
+        self._begin(np.dtype(np.float32 if single else np.float64))
+
+    def _begin(self, dtype: np.dtype[Any]) -> None:
+        """Begin to store rows of this type."""
+        self._dtype, self.unit = dtype, float(np.finfo(dtype).eps)
+        self._room = int(min(self._budget // (dtype.itemsize * self.size), self.size))
         self._store: Array | None = None
         self._place = np.full(self.size, -1, np.int64)
         self._owner = np.full(self._room, -1, np.int64)
@@ -150,6 +160,11 @@ class KernelRows(Rows):
     def memory(self) -> int:
         """The bytes that the rows take."""
         return self._dtype.itemsize * self.size * min(self._room, self._computed)
+
+    def sharpen(self) -> None:
+        if self._dtype != np.float64:
+            self._rough = self._exact
+            self._begin(np.dtype(np.float64))
 
     def tile(self, chosen: Indices) -> Array:
         own = self._rough[chosen]

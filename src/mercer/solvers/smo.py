@@ -18,11 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from mercer.errors import InvalidInput
 from mercer.gram.rows import Rows
 from mercer.loops.smo import solve_within
 from mercer.problems.duals import Dual
+from mercer.solvers.smo_polish import MOST, polish
 from mercer.solvers.smo_working_set import padded, working_set
 from mercer.solvers.solution import Solution
 from mercer.types import Indices
@@ -33,11 +35,14 @@ Watch = Callable[[int, float, float], None]
 TAU = 1e-12
 """The least curvature along a pair, relative to that of the kernel: LIBSVM's guard."""
 
-LARGEST = 2048
-"""Variables of a working set, at most."""
+WHOLE = 4096
+"""Variables up to which the working set is all of them."""
 
-SMALLEST = 256
-"""Variables of a working set, if there are as many."""
+SIZE = 2048
+"""Variables of a working set, where there are more."""
+
+LARGEST = 8192
+"""Variables of a working set that many free ones have made grow."""
 
 PASSES = 30
 """Pairs that are moved in a working set, for each of its variables, before all slopes are
@@ -46,8 +51,22 @@ brought up to date."""
 CLOSER = 0.05
 """The violation that a working set is left with, relative to that of the whole problem."""
 
-CHECKS = 30
-"""How often slopes that were computed anew may show that the end is not reached."""
+CHECKS = 100
+"""How often slopes may be computed anew."""
+
+ROUNDS = 1
+"""Factors of the free variables that the pairs moved so far must have been worth, before
+Newton's method is tried: neither can then take much longer than the other.
+"""
+
+WIDE = 1_000
+"""Free variables from which a factor is worth a second thread."""
+
+NOISE = 0.1
+"""The estimated error of the slopes, relative to the violation, that is let pass."""
+
+BLURRED = 2
+"""How often slopes may turn out too rough before rows are computed in float64."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -100,24 +119,21 @@ def smo(
     """
     began = time.perf_counter()
     state = _State(dual, rows, start)
-    checks = 0
-    while True:
+    while state.checks < CHECKS:
         if watch is not None:
             watch(state.steps, state.objective, state.violation)
-        if state.violation < tolerance:
-            if state.is_exact or checks >= CHECKS:
-                break
-            state.refresh()
-            checks += 1
-            continue
-        if max_steps is not None and state.steps >= max_steps:
-            if not state.is_exact:
-                state.refresh()
+        if state.violation < tolerance and state.is_exact:
             break
+        if state.violation < tolerance or state.is_blurred():
+            state.refresh()
+            continue
         allowed = None if max_steps is None else max_steps - state.steps
+        if allowed is not None and allowed <= 0:
+            break
         state.improve(tolerance, allowed)
-    converged = state.violation < tolerance
-    return state.solution(time.perf_counter() - began, checks, converged=converged)
+    if not state.is_exact:
+        state.refresh()
+    return state.solution(time.perf_counter() - began, state.violation < tolerance)
 
 
 class _State:
@@ -133,18 +149,24 @@ class _State:
             dual.check(variables)
         self.signed = dual.signs * variables
         self.images = np.zeros(dual.rows) if images is None else images.astype(float)
-        self.is_exact, self.steps = True, 0
+        self.steps = self.checks = self.blurred = 0
+        self.is_exact, self.noise, self.effort = True, 0.0, 0.0
+        self.curvature = float(rows.diagonal.max(initial=0.0))
         if images is None:
             self._follow(self.signed)
         self.before: Indices = np.zeros(0, np.int64)
-        curvature = float(rows.diagonal.max(initial=0.0))
-        self.tau = TAU * curvature if curvature > 0 else TAU
-        self.size = self._size()
+        self.tau = TAU * (self.curvature or 1.0)
+        self.size = WHOLE if len(self.signed) <= WHOLE else SIZE
         self.measure()
 
-    def _size(self) -> int:
-        wanted = 2 ** round(np.log2(max(self.dual.rows / 8, 1)))
-        return int(np.clip(wanted, SMALLEST, LARGEST))
+    def is_blurred(self) -> bool:
+        """Whether the error of the slopes comes near the violation that they show."""
+        blurred = not self.is_exact and self.noise > NOISE * self.violation
+        if blurred:
+            self.blurred += 1
+            if self.blurred > BLURRED:
+                self.rows.sharpen()
+        return blurred
 
     def measure(self) -> None:
         """Bring slopes and violation up to date."""
@@ -168,7 +190,8 @@ class _State:
     def refresh(self) -> None:
         """Compute the slopes anew, in float64."""
         self.images = self.rows.product(self.dual.combined(self.signed))
-        self.is_exact = True
+        self.is_exact, self.noise = True, 0.0
+        self.checks += 1
         self.measure()
 
     def improve(self, tolerance: float, allowed: int | None) -> None:
@@ -179,11 +202,37 @@ class _State:
         chosen, real, edges = padded([part for part in parts if len(part)])
         moved, steps = self._within(chosen, real, edges, tolerance, allowed)
         self.steps += steps
-        change = np.zeros(len(self.signed))
-        change[chosen[real]] = moved[real] - self.signed[chosen[real]]
-        self.signed[chosen[real]] = moved[real]
-        self._follow(change)
         self.before = chosen[real]
+        self._move(self.before, moved[real])
+        free = int((self.up & self.down).sum())
+        if free > 0.9 * self.size:
+            self.size = min(2 * self.size, LARGEST)
+        self.effort += 4.0 * steps * len(chosen)
+        if steps >= PASSES * len(chosen) and free <= MOST and self.effort > ROUNDS * free**3:
+            self._polish(tolerance)
+
+    def _polish(self, tolerance: float) -> None:
+        """Give the free variables their best values."""
+        if not self.is_exact:
+            self.refresh()
+        free = np.flatnonzero(self.up & self.down)
+        places = free % self.dual.rows
+        groups = np.column_stack([np.isin(free, group) for group in self.groups]).astype(float)
+        matrix = self.rows.block(places, places)
+        with threadpool_limits(self.rows.threads if len(free) > WIDE else 1, "blas"):
+            moved = polish(
+                matrix, self.slopes[free], self.signed[free], self.low[free],
+                self.high[free], groups, tolerance / 4, self.effort,
+            )  # fmt: skip
+        self.effort = 0.0
+        self._move(free, moved)
+
+    def _move(self, chosen: Indices, moved: Reals) -> None:
+        """Give variables other values, and tell all slopes."""
+        change = np.zeros(len(self.signed))
+        change[chosen] = moved - self.signed[chosen]
+        self.signed[chosen] = moved
+        self._follow(change)
         self.measure()
 
     def _within(
@@ -220,6 +269,9 @@ class _State:
         if len(moved):
             self.rows.add(moved, factors[moved], self.images)
             self.is_exact = False
+            # Roundings of rows are of either sign: they add up as their squares do.
+            rounded = 4 * self.rows.unit * self.curvature * np.linalg.norm(factors[moved])
+            self.noise = float(np.hypot(self.noise, rounded))
 
     def levels(self) -> Reals:
         """The slope in the middle of each group: the mean over its free variables, as long as
@@ -246,7 +298,7 @@ class _State:
         lacking = np.maximum(-self.dual.signs * above, 0.0)
         return float((self.signed * above + upper * lacking).sum())
 
-    def solution(self, seconds: float, checks: int, *, converged: bool) -> DualSolution:
+    def solution(self, seconds: float, converged: bool) -> DualSolution:
         levels = self.levels()
         gap = self.gap(levels)
         scale, offset = 1.0, -float(levels.mean())
@@ -260,5 +312,5 @@ class _State:
             steps=self.steps, converged=converged, seconds=seconds,
             variables=self.dual.signs * self.signed, images=self.images,
             objective=self.objective, bound=self.objective - gap, levels=levels, scale=scale,
-            checks=checks,
+            checks=self.checks,
         )  # fmt: skip
