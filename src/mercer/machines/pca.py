@@ -13,15 +13,16 @@ from sklearn.utils.validation import check_array
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions import Function, closest
 from mercer.machines.base import KernelMachine
-from mercer.machines.components import as_given, centred, chosen_plan, direct
+from mercer.machines.components import all_pairs, as_given, centred, chosen_plan, direct
 from mercer.machines.data import Sample, as_sample
 from mercer.plan import Plan
 from mercer.solvers.eigen import (
-    SPARE,
+    PASSES,
     Centred,
     Eigenpairs,
     enough,
     krylov,
+    largest,
     require_converged,
     until_share,
 )
@@ -30,7 +31,7 @@ from mercer.types import Array
 
 Reals = NDArray[np.float64]
 
-PASSES = 6
+FEW = 6
 """Products with a block in a randomised method."""
 
 
@@ -141,34 +142,37 @@ class KernelPCA(
         found = direct(self.kernel_, points, weights, self.plan_, plan)
         if found is None:
             matrix = centred(self.kernel_, points, weights, self.plan_, plan)
-            return self._iterated(matrix, count, share)
+            pairs = self._iterated(matrix, count, share)
+            if pairs is not None:
+                return pairs
+            # The share takes so many components that all of them are as quickly found.
+            found, self.plan_ = all_pairs(self.kernel_, points, weights, plan)
         return enough(found, share) if share is not None else found.first(count or rows)
 
-    def _iterated(self, matrix: Centred, count: int | None, share: float | None) -> Eigenpairs:
+    def _iterated(
+        self, matrix: Centred, count: int | None, share: float | None
+    ) -> Eigenpairs | None:
         """The pairs by the block Lanczos method, or by a few products of it."""
         chance, plan, rows = self._chance(), self.plan_, len(matrix)
+        rough = plan.method == "randomized"
 
         def find(number: int, start: Reals | None) -> Eigenpairs:
-            if plan.method == "lanczos":
-                pairs = krylov(
-                    matrix, number, tolerance=plan.tolerance, chance=chance, start=start
-                )
-                require_converged(pairs, plan.tolerance)
-                return pairs
-            return krylov(
-                matrix, number, tolerance=plan.tolerance, chance=chance, start=start,
-                passes=PASSES, block=number + SPARE, room=PASSES * (number + SPARE),
-            )  # fmt: skip
-
-        if share is None:
-            return find(min(count or rows - 1, rows - 1), None)
-        pairs = until_share(find, share, max(rows // 4, 1))
-        if pairs is None:
-            raise InvalidParameter(
-                f"n_components={share:g} of the variance takes more than {rows // 4} "
-                f'components of {rows} rows.\nAsk for less, or take plan="spectral".'
+            pairs = krylov(
+                matrix,
+                number,
+                tolerance=plan.tolerance,
+                chance=chance,
+                start=start,
+                passes=FEW if rough else PASSES,
+                threads=plan.threads,
             )
-        return pairs
+            if not rough:
+                require_converged(pairs, plan.tolerance)
+            return pairs
+
+        if share is not None:
+            return until_share(find, share, largest(rows))
+        return find(rows - 1 if count is None else count, None)
 
     def _keep(self, sample: Sample, pairs: Eigenpairs) -> None:
         roots = np.sqrt(sample.weights)[:, None]

@@ -24,8 +24,8 @@ Reals = NDArray[np.float64]
 PASSES = 300
 """Products with a block after which a method gives up."""
 
-SPARE = 10
-"""Columns beyond those that are wanted, in a randomised method: Halko et al. take as many."""
+SMALL = 2_000
+"""Rows below which a second thread waits longer for the first than it works."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,7 +189,7 @@ def spectral(matrix: Centred, *, threads: int | None = None) -> Eigenpairs:
     began = time.perf_counter()
     stored = matrix.dense()
     norm = float(np.linalg.norm(stored))
-    with threadpool_limits(threads, "blas"):
+    with threadpool_limits(_crew(len(matrix), threads), "blas"):
         values, vectors = scipy.linalg.eigh(
             stored, driver="evd", overwrite_a=True, check_finite=False
         )
@@ -211,7 +211,7 @@ def of_features(features: Reals, weights: Reals, *, threads: int | None = None) 
     roots, total = np.sqrt(weights), float(weights.sum())
     center = weights @ features / total
     rows = roots[:, None] * (features - center)
-    with threadpool_limits(threads, "blas"):
+    with threadpool_limits(_crew(len(rows), threads), "blas"):
         vectors, lengths, _ = scipy.linalg.svd(rows, full_matrices=False, check_finite=False)
     unit = float(np.finfo(np.float64).eps)
     size = float(np.linalg.norm(center)) * np.sqrt(total) + float(lengths.max(initial=0.0))
@@ -236,6 +236,7 @@ def krylov(
     passes: int = PASSES,
     block: int | None = None,
     room: int | None = None,
+    threads: int | None = None,
 ) -> Eigenpairs:
     r"""The leading eigenpairs by the block Lanczos method with thick restarts.
 
@@ -253,16 +254,39 @@ def krylov(
         chance: Draws the first block.
         start: Vectors to start from, besides.
         passes: Products with a block, at most.
-        block: Columns of a block; by default half as many again as pairs, 16 to 64.
+        block: Columns of a block; by default half as many again as pairs, from 16 to 64.
         room: Columns of the basis, at most.
+        threads: Threads of BLAS; by default as many as are allowed.
 
     Raises:
         NotPositiveDefinite: An eigenvalue is more negative than rounding explains.
     """
     began = time.perf_counter()
-    rows = len(matrix)
     wide = block or _wide(count)
     room = room or _room(count, wide)
+    with threadpool_limits(_crew(len(matrix), threads), "blas"):
+        pairs, residuals, steps, least, done = _lanczos(
+            matrix, count, tolerance, chance, start, passes, wide, room
+        )
+    return _finished(
+        "lanczos", matrix, pairs, residuals, steps, least, converged=done, began=began
+    )
+
+
+def _lanczos(
+    matrix: Centred,
+    count: int,
+    tolerance: float,
+    chance: np.random.RandomState,
+    start: Reals | None,
+    passes: int,
+    wide: int,
+    room: int,
+) -> tuple[tuple[Reals, Reals], Reals, int, float, bool]:
+    """The pairs, their residuals, the steps, the least eigenvalue seen, and whether all is
+    as exact as was asked.
+    """
+    rows = len(matrix)
     basis = np.empty((rows, room), order="F")
     reduced = np.zeros((room, room))
     fresh = chance.standard_normal((rows, wide))
@@ -297,10 +321,12 @@ def krylov(
             reduced[range(kept), range(kept)] = values[:kept]
             filled = kept
     pairs = values[:count], known @ turns[:, :count]
-    return _finished(
-        "lanczos", matrix, pairs, residuals[:count], steps, float(values[-1]),
-        converged=done, began=began,
-    )  # fmt: skip
+    return pairs, residuals[:count], steps, float(values[-1]), done
+
+
+def _crew(rows: int, threads: int | None) -> int | None:
+    """How many threads of BLAS, None for as many as are allowed."""
+    return 1 if rows < SMALL else threads
 
 
 def until_share(
@@ -349,19 +375,24 @@ def require_converged(pairs: Eigenpairs, tolerance: float) -> None:
 
 def suits(rows: int, count: int) -> bool:
     """Whether the block Lanczos method has a basis much smaller than the matrix."""
-    return rows >= 2 * _room(count, max(_wide(count), count + SPARE))
+    return rows >= 2 * _room(count, _wide(count))
+
+
+def largest(rows: int) -> int:
+    """The largest number of pairs for which that is so; one at least."""
+    return max((count for count in range(1, rows // 4 + 1) if suits(rows, count)), default=1)
 
 
 def basis_bytes(rows: int, count: int) -> int:
     """The bytes that the block Lanczos method takes, besides the matrix."""
-    wide = max(_wide(count), count + SPARE)
+    wide = _wide(count)
     room = _room(count, wide)
     return 8 * (rows * (room + count + 6 * wide) + 3 * room**2)
 
 
 def _wide(count: int) -> int:
     """Columns of a block: half as many again as pairs, a multiple of eight."""
-    return int(np.clip(8 * -(-3 * count // 16) + 8, 16, 64))
+    return min(max(8 * -(-3 * count // 16) + 8, 16), 64)
 
 
 def _room(count: int, wide: int) -> int:
