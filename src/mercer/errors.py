@@ -4,6 +4,8 @@ Each is also the built-in error that scikit-learn and NumPy users already catch,
 `except ValueError` keeps working.
 """
 
+from typing import Any
+
 
 class MercerError(Exception):
     """The family of all errors that mercer raises on purpose."""
@@ -67,3 +69,17 @@ class InvalidFormula(MercerError, ValueError):
 
 class InvalidFile(MercerError, ValueError):
     """A file cannot be read or written, is not what was asked for, or cannot be trusted."""
+
+
+class NotSeparable(MercerError, ValueError):
+    """No hyperplane of the feature space separates two classes.
+
+    Attributes:
+        certificate: A weight >= 0 a row, which sum to 1 in each class: the two barycentres
+            with these weights coincide.
+        distance: How far they are apart, to the tolerance that the message states.
+    """
+
+    def __init__(self, message: str, certificate: Any = None, distance: float = 0.0) -> None:
+        super().__init__(message)
+        self.certificate, self.distance = certificate, distance

@@ -62,8 +62,9 @@ class Rows(ABC):
     def product(self, factors: Reals) -> Reals:
         """The product `K b` in float64."""
 
-    def sharpen(self) -> None:
-        """Use rows in float64 from now on, where there are such."""
+    def sharpen(self) -> bool:
+        """Use rows in float64 from now on; False where they stay what they are."""
+        return False
 
     def _add(self, store: Array, places: Indices, factors: Reals, out: Reals) -> None:
         """Add rows of an array, a strip of columns at a time."""
@@ -161,10 +162,12 @@ class KernelRows(Rows):
         """The bytes that the rows take."""
         return self._dtype.itemsize * self.size * min(self._room, self._computed)
 
-    def sharpen(self) -> None:
-        if self._dtype != np.float64:
-            self._rough = self._exact
-            self._begin(np.dtype(np.float64))
+    def sharpen(self) -> bool:
+        if self._dtype == np.float64:
+            return False
+        self._rough = self._exact
+        self._begin(np.dtype(np.float64))
+        return True
 
     def tile(self, chosen: Indices) -> Array:
         own = self._rough[chosen]

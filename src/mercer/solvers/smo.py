@@ -14,84 +14,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from mercer.errors import InvalidInput
+from mercer.errors import NotSeparable
 from mercer.gram.rows import Rows
-from mercer.loops.smo import solve_within
-from mercer.problems.duals import Dual
-from mercer.solvers.smo_polish import MOST, polish
-from mercer.solvers.smo_working_set import padded, working_set
-from mercer.solvers.solution import Solution
-from mercer.types import Indices
+from mercer.problems.duals import Dual, nearest_points
+from mercer.solvers.smo_solution import DualSolution, gap_of, levels_of
+from mercer.solvers.smo_state import State
 
 Reals = NDArray[np.float64]
+Start = tuple[Reals, Reals | None]
 Watch = Callable[[int, float, float], None]
 
-TAU = 1e-12
-"""The least curvature along a pair, relative to that of the kernel: LIBSVM's guard."""
+IDLE = 20
+"""How often slopes are computed anew without gain before the search gives up."""
 
-WHOLE = 4096
-"""Variables up to which the working set is all of them."""
-
-SIZE = 2048
-"""Variables of a working set, where there are more."""
-
-LARGEST = 8192
-"""Variables of a working set that many free ones have made grow."""
-
-PASSES = 30
-"""Pairs that are moved in a working set, for each of its variables, before all slopes are
-brought up to date."""
-
-CLOSER = 0.05
-"""The violation that a working set is left with, relative to that of the whole problem."""
-
-CHECKS = 100
-"""How often slopes may be computed anew."""
-
-ROUNDS = 1
-"""Factors of the free variables that the pairs moved so far must have been worth, before
-Newton's method is tried: neither can then take much longer than the other.
-"""
-
-WIDE = 1_000
-"""Free variables from which a factor is worth a second thread."""
-
-NOISE = 0.1
-"""The estimated error of the slopes, relative to the violation, that is let pass."""
-
-BLURRED = 2
-"""How often slopes may turn out too rough before rows are computed in float64."""
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DualSolution(Solution):
-    """The solution of a dual problem, and what support vector machines read off it.
-
-    Attributes:
-        variables: The variables a of the dual, before any scaling.
-        images: K b for each row of the Gram matrix, with the signed coefficients b before any
-            scaling. The function has the values `images * scale + offset` there.
-        objective: The dual objective, which is minimised.
-        bound: What no feasible point is below: minus the primal objective.
-        levels: The slope at which each group is in balance.
-        scale: What the coefficients were multiplied by: 1, except for nu in classification,
-            where the margin becomes 1, and the hard margin.
-        checks: How often all slopes were computed anew in float64.
-    """
-
-    variables: Reals
-    images: Reals
-    objective: float
-    bound: float
-    levels: Reals
-    scale: float = 1.0
-    checks: int = 0
+TOUCHING = 1e-5
+"""The distance of two classes, relative to the largest norm of a point, from which on they
+count as separable."""
 
 
 def smo(
@@ -99,14 +42,15 @@ def smo(
     rows: Rows,
     *,
     tolerance: float = 1e-3,
-    start: tuple[Reals, Reals | None] | None = None,
+    start: Start | None = None,
     max_steps: int | None = None,
     watch: Watch | None = None,
 ) -> DualSolution:
     """Solve the dual problem of a support vector machine.
 
     Args:
-        dual: The problem.
+        dual: The problem. Where all its upper bounds are infinite it is the hard margin, which
+            is solved as the nearest points of two convex hulls.
         rows: The Gram matrix.
         tolerance: The largest violation of a pair that is left, as in LIBSVM.
         start: A feasible point a, and K b for it if it is known.
@@ -116,16 +60,34 @@ def smo(
     Raises:
         InvalidParameter: The start is not feasible.
         InvalidInput: Kernel values are not finite.
+        NotSeparable: The margin is hard, and there is none.
     """
+    counted = dual.upper[dual.upper > 0]
+    if dual.name == "SVC" and not dual.separate and len(counted) and np.isinf(counted).all():
+        return _hard_margin(dual, rows, tolerance, max_steps, watch)
+    return _solve(dual, rows, tolerance, start, max_steps, watch)
+
+
+def _solve(
+    dual: Dual,
+    rows: Rows,
+    tolerance: float,
+    start: Start | None,
+    max_steps: int | None,
+    watch: Watch | None,
+) -> DualSolution:
     began = time.perf_counter()
-    state = _State(dual, rows, start)
-    while state.checks < CHECKS:
+    state = State(dual, rows, start)
+    best, idle = np.inf, 0
+    while idle < IDLE and not state.is_stuck:
         if watch is not None:
             watch(state.steps, state.objective, state.violation)
         if state.violation < tolerance and state.is_exact:
             break
         if state.violation < tolerance or state.is_blurred():
             state.refresh()
+            idle = 0 if state.objective < best - 1e-12 * abs(best) else idle + 1
+            best = min(best, state.objective)
             continue
         allowed = None if max_steps is None else max_steps - state.steps
         if allowed is not None and allowed <= 0:
@@ -133,184 +95,88 @@ def smo(
         state.improve(tolerance, allowed)
     if not state.is_exact:
         state.refresh()
-    return state.solution(time.perf_counter() - began, state.violation < tolerance)
+    return _solution(state, time.perf_counter() - began, state.violation < tolerance)
 
 
-class _State:
-    """Where the search is."""
+def _solution(state: State, seconds: float, converged: bool) -> DualSolution:
+    dual, signed = state.dual, state.signed
+    levels = levels_of(dual, signed, state.slopes, state.spans)
+    gap = gap_of(dual, signed, state.slopes, levels)
+    scale, offset = 1.0, -float(levels.mean())
+    if dual.name == "NuSVC":
+        half = float(levels[0] - levels[1]) / 2
+        scale = 1 / half if half > 0 else 1.0
+    return DualSolution(
+        method="smo",
+        coefficients=dual.combined(signed) * scale,
+        offset=np.array([offset * scale]),
+        residual=max(state.violation, 0.0),
+        gap=gap / max(abs(state.objective), 1e-300),
+        steps=state.steps,
+        converged=converged,
+        seconds=seconds,
+        variables=dual.signs * signed,
+        images=state.images,
+        objective=state.objective,
+        bound=state.objective - gap,
+        levels=levels,
+        scale=scale,
+        checks=state.checks,
+    )
 
-    def __init__(
-        self, dual: Dual, rows: Rows, start: tuple[Reals, Reals | None] | None
-    ) -> None:
-        self.dual, self.rows = dual, rows
-        self.low, self.high, self.groups = dual.low, dual.high, dual.groups
-        variables, images = (dual.start, None) if start is None else start
-        if start is not None:
-            dual.check(variables)
-        self.signed = dual.signs * variables
-        self.images = np.zeros(dual.rows) if images is None else images.astype(float)
-        self.steps = self.checks = self.blurred = 0
-        self.is_exact, self.noise, self.effort = True, 0.0, 0.0
-        self.curvature = float(rows.diagonal.max(initial=0.0))
-        if images is None:
-            self._follow(self.signed)
-        self.before: Indices = np.zeros(0, np.int64)
-        self.tau = TAU * (self.curvature or 1.0)
-        self.size = WHOLE if len(self.signed) <= WHOLE else SIZE
-        self.measure()
 
-    def is_blurred(self) -> bool:
-        """Whether the error of the slopes comes near the violation that they show."""
-        blurred = not self.is_exact and self.noise > NOISE * self.violation
-        if blurred:
-            self.blurred += 1
-            if self.blurred > BLURRED:
-                self.rows.sharpen()
-        return blurred
+def _hard_margin(
+    dual: Dual, rows: Rows, tolerance: float, max_steps: int | None, watch: Watch | None
+) -> DualSolution:
+    r"""The hard margin, from the nearest points of the convex hulls of the two classes.
 
-    def measure(self) -> None:
-        """Bring slopes and violation up to date."""
-        self.slopes = self.dual.slopes(self.images)
-        if not np.isfinite(self.slopes).all():
-            raise InvalidInput(
-                "kernel values are NaN or infinite, or too large to be added up.\nRescale the "
-                "data or the parameters of the kernel."
-            )
-        self.up, self.down = self.signed < self.high, self.signed > self.low
-        self.objective = self.dual.objective(self.signed, self.slopes)
-        self.spans = [self._span(group) for group in self.groups]
-        self.violation = max(most - least for least, most in self.spans)
+    With nearest points at the distance d, in feature space, the function is their difference
+    times $2 / d^2$, and a violation of the one problem is $d^2 / 2$ times that of the other.
+    """
+    began = time.perf_counter()
+    hulls = nearest_points(dual.signs, dual.upper > 0)
+    size = float(rows.diagonal[dual.upper > 0].max())
+    goal, start, steps, checks = size / 4, None, 0, 0
+    while True:
+        left = None if max_steps is None else max_steps - steps
+        found = _solve(hulls, rows, goal, start, left, watch)
+        steps, checks = steps + found.steps, checks + found.checks
+        squared = 2 * found.objective
+        if squared <= TOUCHING**2 * size:
+            raise _touching(found.variables, max(squared, 0.0), size)
+        enough = found.residual < tolerance * squared / 2
+        if enough or not found.converged:
+            break
+        start = found.variables, found.images
+        goal = min(goal / 4, tolerance * squared / 2)
+    scale = 2 / squared
+    width = float(found.levels[0] - found.levels[1]) - 2 * found.residual
+    bound = -2 * squared / width**2 if width > 0 else -np.inf
+    return replace(
+        found,
+        coefficients=found.coefficients * scale,
+        offset=np.array([-float(found.levels.mean()) * scale]),
+        residual=found.residual * scale,
+        gap=-bound / scale - 1,
+        steps=steps,
+        converged=enough,
+        seconds=time.perf_counter() - began,
+        variables=found.variables * scale,
+        images=found.images * scale,
+        objective=-scale,
+        bound=bound,
+        levels=np.array([float(found.levels.mean()) * scale]),
+        checks=checks,
+    )
 
-    def _span(self, group: Indices) -> tuple[float, float]:
-        """The least slope of what may rise, the largest of what may fall."""
-        slopes = self.slopes[group]
-        rising, falling = slopes[self.up[group]], slopes[self.down[group]]
-        return float(rising.min(initial=np.inf)), float(falling.max(initial=-np.inf))
 
-    def refresh(self) -> None:
-        """Compute the slopes anew, in float64."""
-        self.images = self.rows.product(self.dual.combined(self.signed))
-        self.is_exact, self.noise = True, 0.0
-        self.checks += 1
-        self.measure()
-
-    def improve(self, tolerance: float, allowed: int | None) -> None:
-        """Solve the problem in a working set, and tell all slopes."""
-        parts = working_set(
-            self.slopes, self.up, self.down, self.groups, self.size, self.before
-        )
-        chosen, real, edges = padded([part for part in parts if len(part)])
-        moved, steps = self._within(chosen, real, edges, tolerance, allowed)
-        self.steps += steps
-        self.before = chosen[real]
-        self._move(self.before, moved[real])
-        free = int((self.up & self.down).sum())
-        if free > 0.9 * self.size:
-            self.size = min(2 * self.size, LARGEST)
-        self.effort += 4.0 * steps * len(chosen)
-        if steps >= PASSES * len(chosen) and free <= MOST and self.effort > ROUNDS * free**3:
-            self._polish(tolerance)
-
-    def _polish(self, tolerance: float) -> None:
-        """Give the free variables their best values."""
-        if not self.is_exact:
-            self.refresh()
-        free = np.flatnonzero(self.up & self.down)
-        places = free % self.dual.rows
-        groups = np.column_stack([np.isin(free, group) for group in self.groups]).astype(float)
-        matrix = self.rows.block(places, places)
-        with threadpool_limits(self.rows.threads if len(free) > WIDE else 1, "blas"):
-            moved = polish(
-                matrix, self.slopes[free], self.signed[free], self.low[free],
-                self.high[free], groups, tolerance / 4, self.effort,
-            )  # fmt: skip
-        self.effort = 0.0
-        self._move(free, moved)
-
-    def _move(self, chosen: Indices, moved: Reals) -> None:
-        """Give variables other values, and tell all slopes."""
-        change = np.zeros(len(self.signed))
-        change[chosen] = moved - self.signed[chosen]
-        self.signed[chosen] = moved
-        self._follow(change)
-        self.measure()
-
-    def _within(
-        self, chosen: Indices, real: NDArray[np.bool_], edges: Indices, tolerance: float,
-        allowed: int | None,
-    ) -> tuple[Reals, int]:  # fmt: skip
-        """The variables of a working set after they were moved, and the pairs that moved."""
-        places = chosen % self.dual.rows
-        tile = self.rows.tile(places)
-        least, most = self.spans[int(np.argmax([b - a for a, b in self.spans]))]
-        slopes = self.slopes[chosen]
-        if len(self.groups) == 1:  # what is near 0 keeps more digits
-            slopes = slopes - (least + most) / 2
-        goal = max(tolerance / 2, CLOSER * self.violation)
-        rough = np.finfo(np.float32).eps * float(np.abs(slopes).max(initial=0.0))
-        kind = np.dtype(np.float32 if 16 * rough < goal else np.float64)
-        tile = tile.astype(kind, copy=False)
-        count = len(chosen)
-        moved = self.signed[chosen]
-        steps = solve_within(
-            tile.reshape(-1), count, self.rows.diagonal[places].astype(kind),
-            slopes.astype(kind), np.where(self.up[chosen] & real, 0, np.inf).astype(kind),
-            np.where(self.down[chosen] & real, 0, -np.inf).astype(kind), moved,
-            self.low[chosen], self.high[chosen], edges, kind.type(self.tau), kind.type(goal),
-            PASSES * count if allowed is None else min(allowed, PASSES * count),
-            kind.type(np.inf), np.zeros(2, kind),
-        )  # fmt: skip
-        return moved, steps
-
-    def _follow(self, change: Reals) -> None:
-        """Add to the images what these changes of the variables do."""
-        factors = self.dual.combined(change)
-        moved = np.flatnonzero(factors)
-        if len(moved):
-            self.rows.add(moved, factors[moved], self.images)
-            self.is_exact = False
-            # Roundings of rows are of either sign: they add up as their squares do.
-            rounded = 4 * self.rows.unit * self.curvature * np.linalg.norm(factors[moved])
-            self.noise = float(np.hypot(self.noise, rounded))
-
-    def levels(self) -> Reals:
-        """The slope in the middle of each group: the mean over its free variables, as long as
-        there are some.
-        """
-        found = []
-        for group, (least, most) in zip(self.groups, self.spans, strict=True):
-            free = group[self.up[group] & self.down[group]]
-            ends = [end for end in (least, most) if np.isfinite(end)]
-            middle = self.slopes[free] if len(free) else np.asarray(ends)
-            found.append(float(middle.mean()) if len(middle) else 0.0)
-        return np.asarray(found)
-
-    def gap(self, levels: Reals) -> float:
-        r"""How far the objective is above its bound: the sum of $b (h - \rho)$ and of what the
-        box still allows to gain, over all variables.
-        """
-        above = self.slopes.copy()
-        for group, level in zip(self.groups, levels, strict=True):
-            above[group] -= level
-        largest = np.abs(self.signed).max(initial=0.0)
-        # An infinite bound proves nothing: a box of twice the largest variable stands for it.
-        upper = np.where(np.isinf(self.dual.upper), 2 * largest, self.dual.upper)
-        lacking = np.maximum(-self.dual.signs * above, 0.0)
-        return float((self.signed * above + upper * lacking).sum())
-
-    def solution(self, seconds: float, converged: bool) -> DualSolution:
-        levels = self.levels()
-        gap = self.gap(levels)
-        scale, offset = 1.0, -float(levels.mean())
-        if self.dual.name == "NuSVC":
-            half = float(levels[0] - levels[1]) / 2
-            scale = 1 / half if half > 0 else 1.0
-        coefficients = self.dual.combined(self.signed) * scale
-        return DualSolution(
-            method="smo", coefficients=coefficients, offset=np.array([offset * scale]),
-            residual=max(self.violation, 0.0), gap=gap / max(abs(self.objective), 1e-300),
-            steps=self.steps, converged=converged, seconds=seconds,
-            variables=self.dual.signs * self.signed, images=self.images,
-            objective=self.objective, bound=self.objective - gap, levels=levels, scale=scale,
-            checks=self.checks,
-        )  # fmt: skip
+def _touching(weights: Reals, squared: float, size: float) -> NotSeparable:
+    count = int((weights > 0).sum())
+    return NotSeparable(
+        "the two classes cannot be separated: in the feature space of this kernel the "
+        f"barycentres of the two, with weights on {count} rows, coincide (their distance is "
+        f"{squared**0.5:.1e}, and {TOUCHING * size**0.5:.1e} counts as none).\nUse a finite C, "
+        "or a kernel with more features; the weights are the `certificate` of this error.",
+        weights,
+        squared**0.5,
+    )
