@@ -14,7 +14,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from mercer.errors import InvalidInput, NotConverged, NotPositiveDefinite
-from mercer.loops import Stored, Tiles, dense, multiply, pieces, symmetric
+from mercer.loops import Narrowed, Stored, Tiles, dense, multiply, pieces, symmetric
 from mercer.plan import readable
 from mercer.types import Array
 
@@ -141,10 +141,13 @@ class Operator(LinearOperator):  # type: ignore[misc]
             raise InvalidInput("Only the Gram matrix of one batch has a diagonal of its own.")
         return self._diagonal.copy()
 
-    def to_dense(self) -> Array:
-        """The whole matrix, as an array."""
+    def to_dense(self, dtype: Any = None) -> Array:
+        """The whole matrix, as an array; in another type, such as float32, if it is given."""
         write = symmetric if self.is_symmetric else dense
-        return write(self._tiles, threads=self.plan_.threads)
+        tiles = self._tiles
+        if dtype is not None and np.dtype(dtype) != tiles.dtype:
+            tiles = Narrowed(tiles, np.dtype(dtype))
+        return write(tiles, threads=self.plan_.threads)
 
     def solve(self, b: Array, shift: float = 0.0) -> Array:
         """The solution of (K + shift I) a = b.

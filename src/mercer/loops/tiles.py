@@ -247,6 +247,22 @@ class Applied(Tiles):
         return max(self._inner.scratch(entries), entries * self.dtype.itemsize)
 
 
+class Narrowed(Tiles):
+    """Other tiles, computed in their own type and written in another: float32 for float64."""
+
+    def __init__(self, inner: Tiles, dtype: np.dtype[Any]) -> None:
+        self.shape, self.dtype, self.serial = inner.shape, dtype, inner.serial
+        self.span, self._inner = inner.span, inner
+
+    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
+        with work.tile(out.shape, self._inner.dtype) as wide:
+            self._inner.fill(rows, columns, wide, work)
+            out[...] = wide
+
+    def scratch(self, entries: int) -> int:
+        return entries * self._inner.dtype.itemsize + self._inner.scratch(entries)
+
+
 class Combined(Tiles):
     """Two matrices combined entry by entry, while both tiles are in cache."""
 

@@ -64,9 +64,11 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
         return natural(X)
 
     def _checked_vectors(self, X: Any, *, fitting: bool) -> Any:
-        """As scikit-learn checks arrays: names, widths, NaN."""
+        """As scikit-learn checks arrays: names and widths. Domains say where NaN is."""
         kinds: Any = [np.float64, np.float32] if self.keeps_single else np.float64
-        return validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=kinds)
+        return validate_data(
+            self, X, reset=fitting, accept_sparse="csr", dtype=kinds, ensure_all_finite=False
+        )
 
     def _read_values(self, X: Any, *, fitting: bool) -> Batch:
         """The rows of a matrix of kernel values: of the training rows, or new ones."""

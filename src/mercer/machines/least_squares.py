@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.domains import Batch
-from mercer.errors import InvalidParameter, NoFeatureMap
+from mercer.domains import Batch, DenseBatch, SparseBatch
+from mercer.errors import NoFeatureMap, NotPositiveDefinite
 from mercer.gram import operator
 from mercer.kernels import Kernel
+from mercer.loops import dense, pieces
 from mercer.machines.data import Sample
 from mercer.plan import Plan
 from mercer.problems.risk import LeastSquares
-from mercer.selection.penalties import Path, leave_one_out
+from mercer.selection.penalties import Path, leave_one_out, within
 from mercer.selection.scales import subset
 from mercer.solvers.cholesky import cholesky, mixed
-from mercer.solvers.choose import SolverPlan, choose_least_squares
+from mercer.solvers.choose import SolverPlan, choose_least_squares, needed, rank_of
+from mercer.solvers.conjugate import conjugate, pivoted
+from mercer.solvers.landmarks import Landmarks, landmarks, whitening
 from mercer.solvers.solution import Solution
 from mercer.solvers.spectral import Spectrum
 
 Reals = NDArray[np.float64]
+
+ENTRIES = 2_000_000
+"""Kernel values that a block of rows holds."""
+
+LOOK = 300
+"""Rows whose eigenvalues are looked at, when nobody has proved that the kernel is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +69,7 @@ def fit_least_squares(
     plan: Plan,
     has_offset: bool,
     chance: Any,
+    radius: float | None = None,
 ) -> Fitted:
     """The best function for one penalty, or for the best of several.
 
@@ -69,125 +80,202 @@ def fit_least_squares(
         plan: How to compute.
         has_offset: Whether a constant is added to the function.
         chance: Draws the landmarks, where there are any.
+        radius: The largest norm of the function, which then says the penalty.
     """
-    many = penalties is None or np.size(penalties) > 1 or penalties == 0
-    width = None
-    if plan.method in ("auto", "primal"):
-        width = _width(kernel, sample.points)
+    many = radius is not None or penalties is None or np.size(penalties) > 1 or penalties == 0
+    width = feature_width(kernel, sample.points) if plan.method in ("auto", "primal") else None
     outputs = sample.targets.shape[1]
     chosen = choose_least_squares(plan, len(sample), outputs, width=width, many_penalties=many)
-    if chosen.method in ("spectral", "primal", "landmarks"):
-        return _by_spectrum(kernel, sample, penalties, chosen, has_offset, chance)
-    if many:
-        raise InvalidParameter(
-            f"the method {chosen.method!r} solves for one positive penalty, and several are to "
-            'be tried.\nGive one number, or the method "spectral" or "landmarks".'
-        )
+    if chosen.method not in ("spectral", "primal"):
+        check_assumed(kernel, sample.points)
+    task = _Task(kernel, sample, plan, has_offset, chance)
+    if many or chosen.method in ("spectral", "primal"):
+        return task.by_spectrum(penalties, chosen, radius)
     penalty = float(np.ravel(penalties)[0])
-    solution = _by_factor(kernel, sample, penalty, chosen, has_offset)
-    shift = penalty * float(sample.weights.sum())
-    return Fitted(solution, sample.points, penalty, None, None, shift, chosen, is_exact=True)
-
-
-def _by_spectrum(
-    kernel: Kernel,
-    sample: Sample,
-    penalties: Any,
-    chosen: SolverPlan,
-    has_offset: bool,
-    chance: Any,
-) -> Fitted:
-    began = time.perf_counter()
-    anchors, basis = sample.points, None
     if chosen.method == "landmarks":
-        rows = subset(len(sample), chance, chosen.anchors)
-        anchors = sample.points[rows]
-        turn = whitening(kernel.square(anchors).astype(np.float64))
-        features = kernel.block(sample.points, anchors).astype(np.float64) @ turn
-        basis = turn @ features.T
-    spectrum = _spectrum(
-        kernel, sample, chosen, has_offset, features if basis is not None else None
-    )
-    path = None
-    if penalties is None or np.size(penalties) > 1:
-        path = leave_one_out(spectrum, sample.targets, penalties)
-    penalty = path.best if path is not None else float(np.ravel(penalties)[0])
-    shift = penalty * float(sample.weights.sum())
-    coefficients, offset = spectrum.solve(sample.targets, shift)
-    residual = spectrum.residual(sample.targets, coefficients, shift)
-    if basis is not None:
-        coefficients = basis @ coefficients
-    seconds = time.perf_counter() - began
-    solution = Solution(chosen.method, coefficients, offset, residual, seconds=seconds)
-    return Fitted(
-        solution, anchors, penalty, path, spectrum, shift, chosen, is_exact=basis is None
-    )
+        return task.by_landmarks(penalty, chosen)
+    return task.by_products(penalty, chosen)
 
 
-def _spectrum(
-    kernel: Kernel,
-    sample: Sample,
-    chosen: SolverPlan,
-    has_offset: bool,
-    features: Reals | None,
-) -> Spectrum:
-    if chosen.method == "spectral":
-        matrix = operator(kernel, sample.points, plan=_blocked(chosen)).to_dense()
-        stored: Reals = matrix.astype(np.float64, copy=False)
-        return Spectrum.of(
-            stored, sample.weights, has_offset=has_offset, threads=chosen.threads
-        )
-    white = features is not None
-    if features is None:
-        features = np.asarray(kernel.feature_map(sample.points), dtype=np.float64)
-    return Spectrum.of_features(
-        features, sample.weights, has_offset=has_offset, white=white, threads=chosen.threads
-    )
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is to be solved, whichever way."""
 
+    kernel: Kernel
+    sample: Sample
+    plan: Plan
+    has_offset: bool
+    chance: Any
 
-def _by_factor(
-    kernel: Kernel,
-    sample: Sample,
-    penalty: float,
-    chosen: SolverPlan,
-    has_offset: bool,
-) -> Solution:
-    exact = _blocked(chosen)
-    problem = LeastSquares(
-        operator(kernel, sample.points, plan=exact),
-        sample.targets, sample.weights, penalty, has_offset,
-    )  # fmt: skip
-    found: Solution | None = None
-    if chosen.method == "mixed":
-        found = mixed(
-            problem,
-            lambda: single(kernel, sample.points, chosen),
-            tolerance=chosen.tolerance,
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(self.sample.weights.sum())
+
+    # All penalties at once
+
+    def by_spectrum(self, penalties: Any, chosen: SolverPlan, radius: float | None) -> Fitted:
+        """Solve by eigenvalues, of the Gram matrix or of features."""
+        began = time.perf_counter()
+        sample = self.sample
+        anchors = self.anchors(chosen) if chosen.method == "landmarks" else sample.points
+        spectrum = self.spectrum(chosen, anchors)
+        path = None
+        if radius is not None:
+            penalty = within(spectrum, sample.targets, radius) / self.total
+        elif penalties is None or np.size(penalties) > 1:
+            path = leave_one_out(spectrum, sample.targets, penalties)
+            penalty = path.best
+        else:
+            penalty = float(np.ravel(penalties)[0])
+        shift = penalty * self.total
+        coefficients, offset = spectrum.solve(sample.targets, shift)
+        residual = spectrum.residual(sample.targets, coefficients, shift)
+        if chosen.method == "landmarks":
+            turn = whitening(self.kernel.square(anchors).astype(np.float64))
+            coefficients = turn @ (turn.T @ self.pulled(anchors, coefficients, chosen))
+        seconds = time.perf_counter() - began
+        solution = Solution(chosen.method, coefficients, offset, residual, seconds=seconds)
+        exact = chosen.method != "landmarks"
+        return Fitted(solution, anchors, penalty, path, spectrum, shift, chosen, exact)
+
+    def spectrum(self, chosen: SolverPlan, anchors: Batch) -> Spectrum:
+        """The eigenvalues that the method needs."""
+        kernel, sample = self.kernel, self.sample
+        if chosen.method == "spectral":
+            return spectrum_of(kernel, sample, chosen, has_offset=self.has_offset)
+        if chosen.method == "primal":
+            features = np.array(kernel.feature_map(sample.points), dtype=np.float64)
+        else:
+            turn = whitening(kernel.square(anchors).astype(np.float64))
+            features = np.empty((len(sample), turn.shape[1]))
+            for rows, block in self.blocks(anchors, chosen):
+                features[rows] = block @ turn
+        return Spectrum.of_features(
+            features,
+            sample.weights,
+            has_offset=self.has_offset,
+            white=chosen.method == "landmarks",
             threads=chosen.threads,
         )
-    return found or cholesky(problem, threads=chosen.threads)
+
+    # Landmarks
+
+    def anchors(self, chosen: SolverPlan) -> Batch:
+        """The landmarks: distinct rows, drawn without regard to their targets."""
+        return self.sample.points[subset(len(self.sample), self.chance, chosen.anchors)]
+
+    def blocks(self, anchors: Batch, chosen: SolverPlan) -> Iterator[tuple[slice, Reals]]:
+        """The kernel values between points and landmarks, a few rows at a time."""
+        points = self.sample.points
+        for start, stop in pieces(len(points), max(ENTRIES // len(anchors), 64)):
+            tiles = self.kernel.tiles(points[slice(start, stop)], anchors)
+            block = dense(tiles, threads=chosen.threads)
+            yield slice(start, stop), block.astype(np.float64, copy=False)
+
+    def pulled(self, anchors: Batch, coefficients: Reals, chosen: SolverPlan) -> Reals:
+        """The kernel values between landmarks and points, times coefficients of the points."""
+        sums = np.zeros((len(anchors), coefficients.shape[1]))
+        for rows, block in self.blocks(anchors, chosen):
+            sums += block.T @ coefficients[rows]
+        return sums
+
+    def by_landmarks(self, penalty: float, chosen: SolverPlan) -> Fitted:
+        """Solve by conjugate gradients over the span of landmarks."""
+        anchors, shift = self.anchors(chosen), penalty * self.total
+        problem = Landmarks(
+            lambda: self.blocks(anchors, chosen),
+            self.kernel.square(anchors).astype(np.float64),
+            self.sample.targets, self.sample.weights, shift, self.has_offset,
+        )  # fmt: skip
+        solution = landmarks(problem, tolerance=chosen.tolerance)
+        return Fitted(solution, anchors, penalty, None, None, shift, chosen, is_exact=False)
+
+    # One penalty
+
+    def by_products(self, penalty: float, chosen: SolverPlan) -> Fitted:
+        """Solve by a triangular factor, or by conjugate gradients."""
+        sample, rows = self.sample, len(self.sample)
+        needs = needed(rows, sample.targets.shape[1], 0, 0, many_penalties=False)
+        # Values that are no function of vectors are dear: they are stored if there is room.
+        dear = not isinstance(sample.points, DenseBatch | SparseBatch)
+        stored = dear and chosen.memory + 8 * rows * rows <= chosen.budget
+        if stored:
+            chosen = chosen.instead(chosen.method, chosen.why, chosen.memory + 8 * rows * rows)
+        gram = operator(
+            self.kernel, sample.points, plan=_storage(chosen, "dense" if stored else "blocked")
+        )
+        problem = LeastSquares(gram, sample.targets, sample.weights, penalty, self.has_offset)
+        found: Solution | None = None
+        if chosen.method == "mixed":
+            fits = needs["cholesky"] + 8 * rows * rows * stored <= chosen.budget
+            found = mixed(
+                problem, tolerance=chosen.tolerance, threads=chosen.threads,
+                at_any_price=not fits or self.plan.method == "mixed",
+            )  # fmt: skip
+            if found is None:
+                chosen = chosen.instead(
+                    "cholesky" if fits else "conjugate",
+                    "float32 is too rough for this penalty",
+                    needs["cholesky" if fits else "conjugate"] + 8 * rows * rows * stored,
+                )
+        if chosen.method == "conjugate":
+            found = conjugate(problem, self.pivots(problem), tolerance=chosen.tolerance)
+        found = found or cholesky(problem, threads=chosen.threads)
+        shift = problem.shift
+        return Fitted(found, sample.points, penalty, None, None, shift, chosen, is_exact=True)
+
+    def pivots(self, problem: LeastSquares) -> Reals:
+        """A partial Cholesky factor of the weighted Gram matrix, for a preconditioner."""
+        points, roots = self.sample.points, problem.roots
+
+        def columns(places: NDArray[np.int64]) -> Reals:
+            block = self.kernel.block(points, points[places]).astype(np.float64, copy=False)
+            weighted: Reals = roots[:, None] * block * roots[places]
+            return weighted
+
+        own = problem.weights * problem.gram.diagonal()
+        rank = rank_of(len(roots))
+        return pivoted(own, columns, rank, chance=self.chance, enough=problem.shift)[1]
 
 
-def single(kernel: Kernel, points: Batch, chosen: SolverPlan) -> NDArray[np.float32]:
-    """The Gram matrix in float32; computed in float32 where the points can be cast."""
-    threads: Any = "auto" if chosen.threads is None else chosen.threads
-    try:
-        plan = Plan(method="blocked", precision="float32", threads=threads)
-        matrix = operator(kernel, points, plan=plan).to_dense()
-    except InvalidParameter:  # points that are no vectors
-        matrix = operator(kernel, points, plan=_blocked(chosen)).to_dense()
-    return matrix.astype(np.float32, copy=False)
+def spectrum_of(
+    kernel: Kernel, sample: Sample, chosen: SolverPlan, *, has_offset: bool
+) -> Spectrum:
+    """All eigenvalues of the Gram matrix."""
+    gram = operator(kernel, sample.points, plan=_storage(chosen, "blocked"))
+    matrix: Reals = gram.to_dense(np.float64).astype(np.float64, copy=False)
+    return Spectrum.of(
+        matrix,
+        sample.weights,
+        has_offset=has_offset,
+        threads=chosen.threads,
+    )
 
 
-def whitening(matrix: Reals) -> Reals:
-    """A matrix T with T' K T = I on what K spans."""
-    values, vectors = np.linalg.eigh(matrix)
-    kept = values > len(values) * np.finfo(np.float64).eps * max(values[-1], 0.0)
-    turned: Reals = vectors[:, kept] / np.sqrt(values[kept])
-    return turned
+def check_assumed(kernel: Kernel, points: Batch) -> None:
+    """Look at some rows, if nobody has proved that the kernel is one.
+
+    Raises:
+        NotPositiveDefinite: Their matrix has a negative eigenvalue.
+    """
+    if not kernel.is_assumed:
+        return
+    rows = np.unique(np.linspace(0, len(points) - 1, min(len(points), LOOK)).astype(np.int64))
+    matrix = kernel.square(points[rows]).astype(np.float64)
+    values = np.linalg.eigvalsh(matrix)
+    # No kernel's eigenvalue is below zero, and rounding moves it by units of the trace.
+    allowed = 2.0**-38 * max(float(np.trace(matrix)), 0.0)
+    if values[0] < -allowed:
+        raise NotPositiveDefinite(
+            f"{kernel} is not positive definite: the matrix of {len(rows)} of the points has "
+            f"the eigenvalue {values[0]:.3g}, where rounding explains {-allowed:.1g}.\n"
+            "mercer.testing.check_kernel(k, X) shows the points; mercer.repair(K) mends a "
+            'matrix for kernel="precomputed".'
+        )
 
 
-def _width(kernel: Kernel, points: Batch) -> int | None:
+def feature_width(kernel: Kernel, points: Batch) -> int | None:
     """How many features an explicit map has; None where there is none."""
     try:
         return int(kernel.feature_map(points[slice(0, 1)]).shape[1])
@@ -195,6 +283,8 @@ def _width(kernel: Kernel, points: Batch) -> int | None:
         return None
 
 
-def _blocked(chosen: SolverPlan) -> Plan:
+def _storage(chosen: SolverPlan, method: str) -> Plan:
     threads: Any = "auto" if chosen.threads is None else chosen.threads
-    return Plan(method="blocked", threads=threads, tolerance=chosen.tolerance)
+    return Plan(
+        method=method, threads=threads, tolerance=chosen.tolerance, memory=chosen.budget
+    )

@@ -2,11 +2,16 @@ r"""Kernel ridge regression: squared errors and a penalty on the norm."""
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from mercer.errors import InvalidInput, InvalidParameter
@@ -14,11 +19,22 @@ from mercer.functions import Function
 from mercer.machines.base import KernelMachine
 from mercer.machines.data import Sample, as_sample
 from mercer.machines.intervals import deviations, jackknife
-from mercer.machines.least_squares import fit_least_squares
+from mercer.machines.least_squares import fit_least_squares, spectrum_of
 from mercer.plan import Plan
+from mercer.solvers.choose import SPECTRAL, needed
 from mercer.solvers.spectral import Spectrum
 
 Reals = NDArray[np.float64]
+
+LATE = 2_000
+"""Rows up to which what needs eigenvalues is found when it is asked for."""
+
+_LATE = ("loo_predictions_", "log_marginal_likelihood_")
+
+_SHORT = (
+    "the equations are not solved to the tolerance: {!r}.\nRaise the penalty, or the tolerance "
+    "of the plan."
+)
 
 
 class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ignore[misc]
@@ -38,6 +54,8 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
             kernel that suits the data, whose lengths are tuned by leave-one-out.
         penalty: The number $\lambda$; several, to choose among; or "auto": the one with the
             least leave-one-out error. 0 is least squares, by the function of least norm.
+        radius: The constrained form instead: the least mean squared error among functions
+            with ||f|| <= radius. The penalty is then found, and is 0 if the bound is slack.
         fit_intercept: Whether there is an offset b.
         plan: How to compute: a `Plan`, or the name of a method.
         random_state: Draws the rows on which lengths are tuned, where there are many.
@@ -50,10 +68,11 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         penalty_: The penalty.
         penalties_: The penalties that were tried, None if one was given.
         loo_errors_: Their mean squared leave-one-out errors.
-        loo_predictions_: For each row, what is predicted by the others, when the penalty was
-            chosen or the method was "spectral".
+        loo_predictions_: For each row, what is predicted by the others; for up to 2000 rows if
+            the penalty was given and the method tells no eigenvalues.
         dual_coef_: The coefficients, for the rows as they came.
-        log_marginal_likelihood_: Of the targets under the Gaussian process of this kernel.
+        log_marginal_likelihood_: Of the targets under the Gaussian process of this kernel,
+            at its most likely variance; told when loo_predictions_ is.
         solution_: The evidence that the equations are solved.
         plan_: What was chosen, and why; print it.
 
@@ -71,6 +90,7 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         kernel: Any = "auto",
         penalty: Any = "auto",
         *,
+        radius: float | None = None,
         fit_intercept: bool = True,
         plan: Any = "auto",
         random_state: Any = None,
@@ -78,6 +98,7 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
     ) -> None:
         self.kernel = kernel
         self.penalty = penalty
+        self.radius = radius
         self.fit_intercept = fit_intercept
         self.plan = plan
         self.random_state = random_state
@@ -93,6 +114,7 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         """
         plan = self._wanted_plan()
         penalties = _penalties(self.penalty)
+        _check_radius(self.radius, penalties)
         points = self._read(X, fitting=True)
         targets = self._targets(y, len(points))
         sample = as_sample(points, targets, sample_weight)
@@ -107,13 +129,19 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
                 "y is None."
             )
         targets: Reals = check_array(
-            y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite=True
+            y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite=False
         )
         if targets.ndim not in (1, 2):
             raise InvalidInput(
                 f"y is a number a row or a row of them, got {targets.ndim} axes."
             )
         check_consistent_length(np.empty(rows), targets)
+        bad = np.argwhere(~np.isfinite(targets))
+        if len(bad):
+            raise InvalidInput(
+                f"y has {len(bad)} values that are NaN or inf, the first in row {bad[0][0]}"
+                f"{', column ' + str(bad[0][1]) if targets.ndim > 1 else ''}.\nDrop those rows."
+            )
         self._flat = targets.ndim == 1
         return targets.reshape(rows, -1)
 
@@ -127,7 +155,10 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
             plan=plan,
             has_offset=bool(self.fit_intercept),
             chance=self._chance(),
+            radius=None if self.radius is None else float(self.radius),
         )
+        if not fitted.solution.converged:
+            warnings.warn(_SHORT.format(fitted.solution), ConvergenceWarning, stacklevel=4)
         self.solution_, self.plan_, self.penalty_ = fitted.solution, fitted.plan, fitted.penalty
         path = fitted.path
         self.penalties_ = None if path is None else path.penalties
@@ -137,15 +168,37 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         self.function_ = Function(self.kernel_, fitted.anchors, self._shaped(coefficients))
         if fitted.is_exact:
             self.dual_coef_ = self._shaped(sample.as_they_came(coefficients, share=True))
-        if fitted.spectrum is not None and fitted.shift > 0:
-            errors = fitted.spectrum.left_out(sample.targets, fitted.shift)
-            told = sample.as_they_came(sample.targets - errors)
-            self.loo_predictions_ = self._shaped(told)
-            likelihood = fitted.spectrum.log_likelihood(sample.targets, fitted.shift)
-            self.log_marginal_likelihood_ = float(likelihood[0]) if self._flat else likelihood
+        else:
+            self.__dict__.pop("dual_coef_", None)
+        self._forget()
         self._sample, self._fitted = sample, fitted
+        if fitted.spectrum is not None and fitted.shift > 0:
+            self._tell(fitted.spectrum)
         if self.verbose:
             print(f"{self.kernel_}, penalty {self.penalty_:.3g}; {self.plan_}")  # noqa: T201
+
+    def _tell(self, spectrum: Spectrum) -> None:
+        """What eigenvalues tell at once: leave-one-out and the likelihood."""
+        sample, shift = self._sample, self._fitted.shift
+        errors = spectrum.left_out(sample.targets, shift)
+        told = sample.as_they_came(sample.targets - errors)
+        self.loo_predictions_ = self._shaped(told)
+        likelihood = spectrum.log_likelihood(sample.targets, shift)
+        self.log_marginal_likelihood_ = float(likelihood[0]) if self._flat else likelihood
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit has told."""
+        for name in _LATE:
+            self.__dict__.pop(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked for only where it was not told in fit.
+        fitted = vars(self).get("_fitted")
+        if name in _LATE and fitted is not None and len(fitted.anchors) <= LATE:
+            with suppress(InvalidParameter):
+                self._tell(self._needed_spectrum(name)[0])
+                return vars(self)[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _shaped(self, values: Any) -> Reals:
         """A column for each target, or flat for one."""
@@ -200,18 +253,41 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         return jackknife(self.kernel_, self._sample, spectrum, shift, points, center, coverage)
 
     def _needed_spectrum(self, what: str) -> tuple[Spectrum, float]:
-        fitted = self._fitted
-        if fitted.spectrum is None:
-            raise InvalidParameter(
-                f"{what} needs the eigenvalues, and the equations were solved by "
-                f'{self.solution_.method}.\nFit with plan="spectral", or with penalty="auto".'
-            )
-        if not (fitted.is_exact and fitted.shift > 0):
+        """The eigenvalues, found now if they were not needed before."""
+        fitted, sample = self._fitted, self._sample
+        if sample is None or not (fitted.is_exact and fitted.shift > 0):
             raise InvalidParameter(
                 f"{what} needs all points as anchors and a positive penalty.\nFit fewer rows, "
-                'or with plan="spectral" and penalty="auto".'
+                'or with plan="spectral" and penalty="auto", and save with intervals=True.'
             )
-        return fitted.spectrum, fitted.shift
+        if fitted.spectrum is not None:
+            return fitted.spectrum, fitted.shift
+        rows = len(sample)
+        needs = needed(rows, sample.targets.shape[1], 0, 0, many_penalties=True)["spectral"]
+        if rows > SPECTRAL or needs > fitted.plan.budget:
+            raise InvalidParameter(
+                f"{what} needs the eigenvalues, and the equations were solved by "
+                f"{fitted.solution.method}; for {rows} rows they are not found by the way.\n"
+                'Fit with plan="spectral".'
+            )
+        found = spectrum_of(
+            self.kernel_, sample, fitted.plan, has_offset=bool(self.fit_intercept)
+        )
+        self._fitted = replace(fitted, spectrum=found)
+        return found, fitted.shift
+
+
+def _check_radius(radius: Any, penalties: Any) -> None:
+    """Raise unless there is no radius, or a positive one and no penalty beside it."""
+    if radius is None:
+        return
+    if not isinstance(radius, Real) or not 0 < float(radius) < np.inf:
+        raise InvalidParameter(f"radius is a positive number or None, got {radius!r}.")
+    if penalties is not None:
+        raise InvalidParameter(
+            "radius bounds the norm and penalty prices it: one follows from the other.\nGive "
+            'one of them; with radius leave penalty="auto".'
+        )
 
 
 def _penalties(given: Any) -> Any:

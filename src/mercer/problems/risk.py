@@ -49,15 +49,43 @@ class LeastSquares:
         """The roots of the weights."""
         return np.sqrt(self.weights)
 
+    @cached_property
+    def mean(self) -> Reals:
+        """The weighted mean of each target if there is an offset, which takes it up; else 0."""
+        if not self.has_offset:
+            return np.zeros(self.targets.shape[1])
+        found: Reals = self.weights @ self.targets / self.weights.sum()
+        return found
+
+    @property
+    def right(self) -> Reals:
+        r"""The right-hand sides $S (y - \bar y)$ of the equations in weighted coordinates."""
+        found: Reals = self.roots[:, None] * (self.targets - self.mean)
+        return np.asfortranarray(found)
+
+    def apply(self, columns: Reals) -> Reals:
+        r"""The matrix $S K S + \mu$ times columns."""
+        image: Reals = self.gram @ (self.roots[:, None] * columns)
+        image *= self.roots[:, None]
+        image += self.shift * columns
+        return image
+
+    def unscaled(self, scaled: Reals, offset: Reals) -> tuple[Reals, Reals]:
+        """Coefficients and offset, from a solution in weighted coordinates."""
+        return self.roots[:, None] * scaled, offset + self.mean
+
     def residual(self, coefficients: Reals, offset: Reals) -> float:
-        r"""$\|(K + \lambda \textstyle\sum w\, W^{-1}) a + b - y\|$ relative to the targets,
-        in the norm of the weights.
+        r"""$\|(K + \lambda \textstyle\sum w\, W^{-1}) a + b - y\|$ in the norm of the weights,
+        relative to the targets, whose mean does not count if there is an offset.
         """
         image = self.gram @ coefficients
-        rest = (self.targets - image - offset) * self.roots[:, None]
+        rest = (self.targets - offset - image) * self.roots[:, None]
         rest -= self.shift / self.roots[:, None] * coefficients
-        size = float(np.linalg.norm(self.roots[:, None] * self.targets))
-        return float(np.linalg.norm(rest)) / (size or 1.0)
+        size = float(np.linalg.norm(self.right))
+        # Targets that are constant to the last digit are rounding around their mean.
+        unit = np.finfo(np.float64).eps
+        least = unit * float(np.linalg.norm(self.roots[:, None] * self.targets))
+        return float(np.linalg.norm(rest)) / (max(size, least) or 1.0)
 
 
 @dataclass(frozen=True, eq=False)

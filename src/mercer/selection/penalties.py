@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
 from mercer.solvers.spectral import Spectrum
 
@@ -81,6 +81,33 @@ def leave_one_out(spectrum: Spectrum, targets: Reals, penalties: Reals | None = 
             place = int(np.searchsorted(shifts, best))
             shifts, errors = np.insert(shifts, place, best), np.insert(errors, place, error)
     return Path(shifts / total, errors, best / total)
+
+
+def within(spectrum: Spectrum, targets: Reals, radius: float) -> float:
+    """The shift at which the norm of the function is `radius`; 0 if it is never above it.
+
+    The larger the penalty, the smaller is the norm, so the constraint |f| <= radius has one
+    multiplier: the penalty. Several targets have one radius, for the root of the sum of the
+    squares of their norms.
+    """
+    norms = spectrum.squared_norms(targets)
+    if norms(0.0) <= radius**2 or not spectrum.values.size:
+        return 0.0
+    low = high = float(spectrum.values[-1])
+    while norms(high) > radius**2:
+        high *= 4
+    while low > 0 and norms(low) <= radius**2:
+        low /= 4
+    if not low > 0:
+        return 0.0
+    found = brentq(
+        lambda exponent: float(np.log(norms(float(np.exp(exponent))) / radius**2)),
+        np.log(low),
+        np.log(high),
+        xtol=1e-14,
+        rtol=1e-14,
+    )
+    return float(np.exp(found))
 
 
 def around(

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mercer.errors import BudgetExceeded
+import numpy as np
+
+from mercer.errors import BudgetExceeded, InvalidParameter
 from mercer.plan import Plan, readable
 
 SPECTRAL = 5_000
 """Rows up to which all eigenvalues are found when the penalty is chosen among many."""
 
-MIXED = 1_500
-"""Rows from which a factor in float32 pays."""
+MIXED = 3_600
+"""Rows from which a factor in float32 may pay."""
 
 LANDMARKS = 2_000
 """Landmarks that are taken when the matrix does not fit, if the memory allows."""
+
+TILES = 40_000_000
+"""Bytes for the tiles and the blocks of rows that all methods pass over."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,8 @@ class SolverPlan:
     """What was chosen for a problem, and why.
 
     Attributes:
-        method: "spectral", "cholesky", "mixed", "primal", "landmarks" or "newton".
+        method: "spectral", "cholesky", "mixed", "conjugate", "primal", "landmarks" or
+            "newton".
         why: The reason, in words.
         memory: The bytes that it takes at most, besides the data.
         budget: The bytes that were allowed.
@@ -43,6 +49,10 @@ class SolverPlan:
         used, allowed = readable(self.memory), readable(self.budget)
         return f"{self.method}: {self.why}; {used} of {allowed} allowed"
 
+    def instead(self, method: str, why: str, memory: int) -> SolverPlan:
+        """The same plan after the method has changed."""
+        return replace(self, method=method, why=why, memory=memory)
+
 
 def choose_least_squares(
     plan: Plan, rows: int, outputs: int, *, width: int | None, many_penalties: bool
@@ -58,62 +68,93 @@ def choose_least_squares(
 
     Raises:
         BudgetExceeded: The method that was asked for does not fit.
+        InvalidParameter: The method that was asked for does not solve this.
     """
     budget = plan.budget()
-    square = 8 * rows * rows
-    small = 64 * rows * (outputs + 2)
-    needs = {
-        "spectral": 3 * square + square // 8 + small,
-        "cholesky": square + small,
-        "mixed": square // 2 + small,
-        "primal": 8 * (3 * rows * (width or 0) + 3 * (width or 0) ** 2) + small,
-    }
-    landmarks = _landmarks(plan, rows, budget - small)
-    needs["landmarks"] = 8 * (3 * rows * landmarks + 3 * landmarks**2) + small
-    asked = {"dense": "cholesky", "blocked": "landmarks"}.get(plan.method, plan.method)
-    method, why = (
-        (asked, "as asked")
-        if asked != "auto"
-        else _best(needs, rows, width, budget, many_penalties=many_penalties)
-    )
+    small = _small(rows, outputs)
+    taken = _landmarks(plan, rows, budget - small, many_penalties=many_penalties)
+    needs = needed(rows, outputs, width or 0, taken, many_penalties=many_penalties)
+    asked = {"dense": "cholesky", "blocked": "conjugate"}.get(plan.method, plan.method)
+    if asked != "auto":
+        method, why = asked, "as asked"
+    elif plan.anchors != "auto" and taken < rows:
+        method, why = "landmarks", f"{taken} landmarks, as asked"
+    else:
+        method, why = _best(needs, rows, width, budget, many_penalties=many_penalties)
     if method == "primal" and width is None:
         method, why = "cholesky", "the kernel has no finite feature map"
     if method == "mixed" and plan.precision == "float64":
         method, why = "cholesky", "in float64, as asked"
+    if many_penalties and method in ("cholesky", "mixed", "conjugate"):
+        raise InvalidParameter(
+            f"the method {method!r} solves for one positive penalty, and it is to be found "
+            'here.\nGive one number, or the method "spectral" or "landmarks".'
+        )
     if needs[method] > budget:
         raise BudgetExceeded(
             f"the method {method!r} takes {readable(needs[method])} for {rows} distinct rows, "
             f"and {readable(budget)} are allowed.\nLeave the method to the plan, allow more, "
             "mercer.Plan(memory=...), or say how many landmarks: mercer.Plan(anchors=...)."
         )
-    anchors = landmarks if method == "landmarks" else rows
+    anchors = taken if method == "landmarks" else rows
     tolerance = 1e-8 if plan.tolerance == "auto" else float(plan.tolerance)
     return SolverPlan(method, why, needs[method], budget, anchors, plan.crew(), tolerance)
+
+
+def needed(
+    rows: int, outputs: int, width: int, landmarks: int, *, many_penalties: bool
+) -> dict[str, int]:
+    """The bytes that each method takes at most, besides the data."""
+    square, small = 8 * rows * rows, _small(rows, outputs)
+    # A path of penalties keeps the features of all rows, and turns them.
+    long = 3 * rows * landmarks if many_penalties else 0
+    return {
+        "spectral": 3 * square + square // 8 + small,
+        "cholesky": square + small,
+        "mixed": square // 2 + small,
+        "conjugate": 8 * (2 * rows * rank_of(rows) + 2 * rank_of(rows) ** 2) + small,
+        "primal": 8 * (3 * rows * width + 3 * width**2) + small,
+        "landmarks": 8 * (long + 6 * landmarks**2) + small,
+    }
+
+
+def rank_of(rows: int) -> int:
+    """Pivots of the preconditioner of conjugate gradients."""
+    return min(rows, int(4 * np.sqrt(rows)) + 16)
+
+
+def _small(rows: int, outputs: int) -> int:
+    """Bytes for vectors as long as the data, those of a product in groups among them."""
+    return 8 * rows * (20 + 30 * (outputs + 1)) + min(TILES, 64 * rows * rows + 65_536)
 
 
 def _best(
     needs: dict[str, int], rows: int, width: int | None, budget: int, *, many_penalties: bool
 ) -> tuple[str, str]:
     matrix = f"the {rows} x {rows} matrix"
-    if width is not None and 2 * width < rows and needs["primal"] <= budget:
-        return "primal", f"the kernel has {width} features, fewer than half of {rows} rows"
+    # Singular values cost 6 n d^2 operations, a factor n^3 / 3.
+    if width is not None and 4 * width < rows and needs["primal"] <= budget:
+        return "primal", f"the kernel has {width} features, and there are {rows} rows"
     if many_penalties and rows <= SPECTRAL and needs["spectral"] <= budget:
         return "spectral", "one eigendecomposition gives every penalty"
-    if many_penalties and rows > SPECTRAL:
+    if many_penalties:
+        why = "does not fit" if rows <= SPECTRAL else "take too long"
         return "landmarks", (
-            f"the penalty is chosen by leave-one-out, and the eigenvalues of {matrix} take too "
-            "long"
+            f"the penalty is chosen by leave-one-out, and the eigenvalues of {matrix} {why}"
         )
     if rows >= MIXED and needs["mixed"] <= budget:
         return "mixed", f"{matrix} fits in float32, and steps in float64 give every digit"
     if needs["cholesky"] <= budget:
         return "cholesky", f"{matrix} fits"
-    return "landmarks", f"{matrix} does not fit"
+    return "landmarks", f"{matrix} does not fit; conjugate gradients, preconditioned"
 
 
-def _landmarks(plan: Plan, rows: int, room: int) -> int:
+def _landmarks(plan: Plan, rows: int, room: int, *, many_penalties: bool) -> int:
     """As many landmarks as were asked for, or as the memory allows."""
     if plan.anchors != "auto":
         return min(int(plan.anchors), rows)
-    fitting = max(room // (8 * 4 * max(rows, 1)), 1)
+    if many_penalties:  # 3 n m + 6 m^2 numbers
+        fitting = room / 8 / (3 * rows + 6 * LANDMARKS)
+    else:
+        fitting = np.sqrt(max(room, 0) / 8 / 6)
     return int(max(min(rows, LANDMARKS, fitting), 1))

@@ -9,6 +9,7 @@ $g_i = \sum_k U_{ik}^2 / (\lambda_k + \mu)$: no second fit is needed (Rifkin and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,9 +62,11 @@ class Spectrum:
             # Without the constant, and then with it at an eigenvalue beyond all others: so it
             # is an eigenvector of its own, and the others are orthogonal to it.
             middle = float(roots @ mean) / total
-            out -= roots[:, None] * mean
-            out -= mean[:, None] * roots
-            out += (middle + 2 * trace / total) * np.multiply.outer(roots, roots)
+            own = (middle + 2 * trace / total) * roots
+            for start in range(0, len(out), ROWS):
+                rows = slice(start, start + ROWS)
+                out[rows] += np.multiply.outer(roots[rows], own - mean)
+                out[rows] -= np.multiply.outer(mean[rows], roots)
         with threadpool_limits(threads, "blas"):
             values, vectors = scipy.linalg.eigh(
                 out, driver="evd", overwrite_a=True, check_finite=False
@@ -91,12 +94,17 @@ class Spectrum:
         threads: int | None = None,
     ) -> Spectrum:
         """The spectrum of features @ features', from their singular values; or, for features
-        that are nearly `white`, from the matrix of their products, which is faster.
+        that are nearly `white`, from the matrix of their products, which is faster. The
+        features are overwritten.
         """
         roots = np.sqrt(weights)
         total = float(weights.sum())
         center = weights @ features / total
-        rows = (features - center if has_offset else features) * roots[:, None]
+        mean = roots * (features @ center)
+        rows = features
+        if has_offset:
+            rows -= center
+        rows *= roots[:, None]
         unit = np.finfo(np.float64).eps
         with threadpool_limits(threads, "blas"):
             if white:
@@ -108,9 +116,8 @@ class Spectrum:
                 vectors, lengths, _ = scipy.linalg.svd(
                     rows, full_matrices=False, check_finite=False, overwrite_a=True
                 )
-                kept = lengths > max(rows.shape) * unit * lengths[0]
+                kept = lengths > max(rows.shape) * unit * lengths.max(initial=0.0)
                 values, vectors = lengths[kept][::-1] ** 2, vectors[:, kept][:, ::-1]
-        mean = roots * (features @ center)
         return cls(values, vectors, roots, mean, has_offset)
 
     @property
@@ -134,6 +141,15 @@ class Spectrum:
             share = self.roots**2 / (self.roots @ self.roots)
             offset = share @ targets - self.mean @ scaled
         return self.roots[:, None] * scaled, offset
+
+    def squared_norms(self, targets: Reals) -> Callable[[float], float]:
+        """The squared norm of the function, summed over the targets, for a shift."""
+        inner = (self.project(targets) ** 2).sum(axis=1)
+
+        def norm(shift: float) -> float:
+            return float(self.values * self._inverse(shift) ** 2 @ inner)
+
+        return norm
 
     def residual(self, targets: Reals, coefficients: Reals, shift: float) -> float:
         """How far coefficients are from solving the equations, relative to the targets."""
@@ -220,7 +236,7 @@ class Spectrum:
     def log_likelihood(self, targets: Reals, shift: float) -> Reals:
         r"""The logarithm of the marginal likelihood of each target under a Gaussian process
         with the covariance $v k$ and noise of variance $v \mu / w_i$, at the best v; with an
-        offset, of what is left when the constant is taken out (restricted likelihood).
+        offset, integrated over it (the restricted likelihood).
         """
         count = len(self.roots) - self.has_offset
         variance = self.variance(targets, shift)
