@@ -3,6 +3,7 @@
 from mercer.domains.base import Batch, Distinct, Domain, distinct
 from mercer.domains.categories import Categories, CategoryBatch
 from mercer.domains.coordinates import DenseBatch, SparseBatch, same_names, same_width
+from mercer.domains.incomplete import Incomplete
 from mercer.domains.numbers import (
     NATURALS,
     NONNEGATIVE,
@@ -28,6 +29,7 @@ __all__ = [
     "DenseBatch",
     "Distinct",
     "Domain",
+    "Incomplete",
     "Numbers",
     "ObjectBatch",
     "Positions",

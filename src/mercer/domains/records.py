@@ -12,6 +12,7 @@ import numpy as np
 from mercer.domains.base import Batch, Domain, Lazy
 from mercer.domains.categories import CategoryBatch
 from mercer.domains.coordinates import DenseBatch, SparseBatch
+from mercer.domains.incomplete import Incomplete
 from mercer.domains.numbers import Numbers
 from mercer.domains.objects import Anything, ObjectBatch
 from mercer.domains.order import DenseRows, parted, row_labels, stacked
@@ -220,7 +221,7 @@ def _encode_part(parts: list[tuple[Name, Batch]], domain: Domain) -> Batch:
         return _encode_column(*parts[0], domain)
     if isinstance(domain, Anything):
         return ObjectBatch(tuple(zip(*(entries(part) for _, part in parts), strict=True)))
-    return recoded(_side_by_side(parts), domain)
+    return recoded(_side_by_side(parts, gaps=isinstance(domain, Incomplete)), domain)
 
 
 def _encode_column(name: Name, column: Batch, domain: Domain) -> Batch:
@@ -228,7 +229,7 @@ def _encode_column(name: Name, column: Batch, domain: Domain) -> Batch:
         if isinstance(column, SparseBatch):
             reject_missing(column)
         else:
-            column = _side_by_side([(name, column)])
+            column = _side_by_side([(name, column)], gaps=isinstance(domain, Incomplete))
     return recoded(column, domain)
 
 
@@ -247,9 +248,9 @@ def _shown(part: Batch) -> Any:
     return list(entries(part))
 
 
-def _side_by_side(parts: list[tuple[Name, Batch]]) -> DenseBatch:
-    """Columns of numbers as one matrix, when nothing is missing."""
-    tables = [_coordinates(name, part) for name, part in parts]
+def _side_by_side(parts: list[tuple[Name, Batch]], *, gaps: bool) -> DenseBatch:
+    """Columns of numbers as one matrix; an error where one is missing and none may be."""
+    tables = [_coordinates(name, part, gaps=gaps) for name, part in parts]
     names = [
         str(name) if table.shape[1] == 1 else f"{name}[{at}]"
         for (name, _), table in zip(parts, tables, strict=True)
@@ -260,7 +261,7 @@ def _side_by_side(parts: list[tuple[Name, Batch]]) -> DenseBatch:
     return DenseBatch(np.ascontiguousarray(np.hstack(tables)), tuple(names))
 
 
-def _coordinates(name: Name, part: Batch) -> Array:
+def _coordinates(name: Name, part: Batch, *, gaps: bool) -> Array:
     """A column as numbers."""
     if isinstance(part, CategoryBatch) and all(map(_counts, part.levels)):
         values: Array = _numbers_of(part).reshape(-1, 1)
@@ -273,7 +274,7 @@ def _coordinates(name: Name, part: Batch) -> Array:
             "numbers first."
         )
     missing = np.isnan(values).any(axis=1)
-    if missing.any():
+    if missing.any() and not gaps:
         raise InvalidInput(
             f"column {name!r} has {int(missing.sum())} of {len(values)} values missing (NaN), "
             f"the first at row {int(missing.argmax())}, and the kernel reads numbers.\n"

@@ -10,6 +10,7 @@ from mercer.kernels.dot import Cosine, Linear, Polynomial, Tanimoto
 from mercer.kernels.equality import Bias, Delta, White
 from mercer.kernels.histograms import AdditiveChi2, Chi2, Intersection
 from mercer.kernels.lifts import Exp, Normalized, Schoenberg, Series
+from mercer.kernels.missing import Filled, Missing
 from mercer.kernels.numbers import (
     GCD,
     CosineDifference,
@@ -75,9 +76,9 @@ def series(kernel: Kernel, coefficients: tuple[float, ...]) -> Series:
 
 __all__ = [
     "GCD", "AdditiveChi2", "Bias", "Chi2", "Column", "Cosine", "CosineDifference", "Delta",
-    "Exp", "Exponential", "FeatureKernel", "FunctionKernel", "GCDOverLCM", "Gaussian",
+    "Exp", "Exponential", "FeatureKernel", "Filled", "FunctionKernel", "GCDOverLCM", "Gaussian",
     "GeneralizedGaussian", "Geometric", "Intersection", "Jaccard", "Kernel", "Laplacian",
-    "Linear", "Matern", "Min", "MinOverMax", "Normalized", "Periodic", "Polynomial", "Power",
+    "Linear", "Matern", "Min", "MinOverMax", "Missing", "Normalized", "Periodic", "Polynomial", "Power",
     "Product", "ProductPower", "Proof", "Pullback", "RationalQuadratic", "Scaled",
     "Schoenberg", "Series", "SetIntersection", "SetPower", "Sum", "SumPower", "Tanimoto",
     "Weighted", "Wendland", "White", "from_function", "kernel", "series",

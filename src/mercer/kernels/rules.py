@@ -163,6 +163,12 @@ def _metric(name: str, value: object) -> list[Condition]:
     return [Condition(words, low >= -slack)]
 
 
+def _numbers(name: str, value: object) -> list[Condition]:
+    values = value if isinstance(value, tuple) else (value,)
+    holds = bool(values) and all(map(_finite, values))
+    return [Condition(f"{name} = {text(value)} is finite", holds)]
+
+
 def _function(name: str, value: object) -> list[Condition]:
     return [Condition(f"{name} = {text(value)} can be called", callable(value))]
 
@@ -187,6 +193,7 @@ _CHECKS: dict[str, Callable[[str, object], list[Condition]]] = {
     "smoothness": _smoothness,
     "coefficients": _coefficients,
     "columns": _columns,
+    "fill": _numbers,
     "function": _function,
 }
 
@@ -245,6 +252,7 @@ _LEAVES: Mapping[str, str] = MappingProxyType(
         "white": "isotropic, unit, infinitely divisible, strict",
         "delta": "unit, infinitely divisible, strict",
         "bias": "isotropic, unit, infinitely divisible, smooth",
+        "missing": "unit, infinitely divisible",
         "min": "infinitely divisible, separating",
         "min_over_max": "unit, infinitely divisible, strict",
         "gcd": "infinitely divisible, strict",
@@ -313,7 +321,7 @@ def _combined(claim: Term, parts: list[frozenset[str]]) -> set[str]:
         case "normalized":
             found = (first & {"stationary", "isotropic", "strict", *_SIGN}) | {"bounded"}
             found |= {"unit", *(first & {"smooth"})} if diagonal else set()
-        case "map" | "on":
+        case "map" | "on" | "filled":
             kept = {"stationary", "smooth"} if claim.head == "on" else set()
             found = diagonal | (first & {"bounded", *_SIGN, *kept})
         case "schoenberg":
@@ -425,6 +433,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                     "bias": r"The feature is the number 1.",
                     "white": "Each point has a direction of its own.",
                     "delta": "Each point has a direction of its own.",
+                    "missing": "What is there has one direction, what is missing another.",
                     "min": r"The feature of $x \ge 0$ is the indicator of $[0, x]$.",
                     "intersection": r"The features of $x \ge 0$ are the indicators of "
                     r"$[0, x_i]$.",
@@ -565,7 +574,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             Rule(
                 "pullback",
                 r"$k(f(x), f(y))$ has the feature $\Phi(f(x))$, whatever the function $f$.",
-                {"map": "", "on": "Here $f$ keeps the named parts of a point."},
+                {
+                    "map": "",
+                    "on": "Here $f$ keeps the named parts of a point.",
+                    "filled": "Here $f$ puts a number in each place where one is missing.",
+                },
             ),
             Rule(
                 "assumed",

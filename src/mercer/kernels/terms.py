@@ -46,6 +46,7 @@ FIELDS: Mapping[str, tuple[tuple[str, object], ...]] = MappingProxyType(
         "white": (),
         "delta": (),
         "bias": (),
+        "missing": (),
         # numbers
         "min": (),
         "min_over_max": (),
@@ -70,6 +71,7 @@ FIELDS: Mapping[str, tuple[tuple[str, object], ...]] = MappingProxyType(
         "weighted": (("function", REQUIRED),),
         "map": (("function", REQUIRED),),
         "on": (("columns", REQUIRED),),
+        "filled": (("fill", REQUIRED),),
         "schoenberg": (("rate", REQUIRED),),
         "squared_distance": (),
         # read from a text by mercer.proofs
@@ -84,7 +86,7 @@ FIELDS: Mapping[str, tuple[tuple[str, object], ...]] = MappingProxyType(
 ARITY: Mapping[str, int] = MappingProxyType(
     {"sum": 2, "product": 2}
     | dict.fromkeys(("scaled", "power", "exp", "series", "normalized", "weighted", "map"), 1)
-    | dict.fromkeys(("on", "schoenberg", "squared_distance"), 1)
+    | dict.fromkeys(("on", "filled", "schoenberg", "squared_distance"), 1)
 )
 """How many children a head has; the others have none."""
 
@@ -274,6 +276,7 @@ _FORMULAS: Mapping[str, str] = MappingProxyType(
         "white": r"\mathbf{1}\left[@x = @y\right]",
         "delta": r"\mathbf{1}\left[@x = @y\right]",
         "bias": "1",
+        "missing": r"\mathbf{1}\left[@x, @y \text{ both there or both missing}\right]",
         "min": r"\min\left(@x, @y\right)",
         "min_over_max": r"\frac{\min\left(@x, @y\right)}{\max\left(@x, @y\right)}",
         "gcd": r"\gcd\left(@x, @y\right)",
@@ -369,6 +372,12 @@ def _on(term: Term, x: str, y: str) -> str:
     columns = columns if isinstance(columns, tuple) else (columns,)
     names = escape(", ".join(name if isinstance(name, str) else text(name) for name in columns))
     points = (rf"{{{point}}}_{{\text{{{names}}}}}" for point in (x, y))
+    return _formula(term.children[0], *points)
+
+
+def _filled(term: Term, x: str, y: str) -> str:
+    fill = number(term["fill"])
+    points = (rf"{{{point}}}_{{\text{{missing}} \to {fill}}}" for point in (x, y))
     return _formula(term.children[0], *points)
 
 
@@ -483,5 +492,5 @@ def _powers(coefficients: object, base: str) -> str:
 # The formulas that a line with marks cannot hold.
 _WRITERS: Mapping[str, Callable[[Term, str, str], str]] = MappingProxyType(
     {"linear": _linear, "polynomial": _polynomial, "matern": _matern, "wendland": _wendland}
-    | {"series": _series, "map": _map, "on": _on, "formula": _read}
+    | {"series": _series, "map": _map, "on": _on, "filled": _filled, "formula": _read}
 )

@@ -18,6 +18,7 @@ from mercer.kernels.dot import Cosine, Linear, Polynomial, Tanimoto
 from mercer.kernels.equality import Bias, Delta, White
 from mercer.kernels.histograms import AdditiveChi2, Chi2, Intersection
 from mercer.kernels.lifts import Exp, Normalized, Schoenberg, Series
+from mercer.kernels.missing import Filled, Missing
 from mercer.kernels.numbers import (
     GCD,
     CosineDifference,
@@ -38,7 +39,7 @@ LEAVES = MappingProxyType(
         for leaf in (
             AdditiveChi2, Bias, Chi2, Cosine, CosineDifference, Delta, Exponential, GCD,
             GCDOverLCM, Gaussian, GeneralizedGaussian, Geometric, Intersection, Jaccard,
-            Laplacian, Linear, Matern, Min, MinOverMax, Periodic, Polynomial, ProductPower,
+            Laplacian, Linear, Matern, Min, MinOverMax, Missing, Periodic, Polynomial, ProductPower,
             RationalQuadratic, SetIntersection, SetPower, SumPower, Tanimoto, Wendland, White,
         )
     }
@@ -60,7 +61,7 @@ def kernel(text: str | Kernel) -> Kernel:
 
     Args:
         text: Names with their parameters, `+`, `*`, `**`, numbers, `exp(k)`, `normalized(k)`,
-            `series(k, (1.0, 0.5))`, `schoenberg(k, 0.5)`, `k.on("age")`, and
+            `series(k, (1.0, 0.5))`, `schoenberg(k, 0.5)`, `filled(k, 0.5)`, `k.on("age")`, and
             `formula("min(x, y)", "positive")`, which is proved when it is read.
 
     Raises:
@@ -92,6 +93,10 @@ def _wrong(text: str, column: int, why: str) -> NoTextForm:
     around = text[max(0, column - 40) : column + 40]
     pointer = " " * min(column, 40) + "^"
     return NoTextForm(f"{why}, at column {column + 1}:\n  {around}\n  {pointer}")
+
+
+_NUMBERED = ("series", "schoenberg", "filled")
+"""Rules that take numbers beside a kernel."""
 
 
 class _Reader:
@@ -163,12 +168,13 @@ class _Reader:
             "normalized": Normalized,
             "series": lambda k, coefficients: Series(coefficients, k),
             "schoenberg": lambda k, rate: Schoenberg(rate, k),
+            "filled": lambda k, fill: Filled(fill, k),
         }
         if name not in rules:
             return self.leaf(node, name, args, keywords)
-        if keywords or not args or len(args) != (2 if name in ("series", "schoenberg") else 1):
+        if keywords or not args or len(args) != (2 if name in _NUMBERED else 1):
             raise self.wrong(
-                node, f"{name} takes a kernel" + " and a number" * (name == "schoenberg")
+                node, f"{name} takes a kernel" + " and a number" * (name in _NUMBERED[1:])
             )
         inner = self.part(args[0], depth)
         rest = [self.value(argument) for argument in args[1:]]

@@ -1,8 +1,8 @@
-r"""Which kernel, when none is given: one length a feature, times a factor for all.
+r"""Which kernel, when none is given: lengths from the spread of the data, tuned by leave-one-out.
 
-For vectors the lengths are the weighted standard deviations, times the root of their number:
-so a typical pair of points is at a distance of about $\sqrt 2$ whatever the units of the
-features and however many there are. Then one factor is tuned for all, on at most `ROWS` rows.
+One length a feature from its weighted spread makes units irrelevant. Then three families are
+tried with one factor for all lengths, on few rows; and the best of them gets a length for each
+feature, on more rows, as far as the data insist (`selection.relevance`).
 """
 
 from __future__ import annotations
@@ -14,22 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.domains import Batch, DenseBatch, RecordBatch, SetBatch, SparseBatch
-from mercer.kernels import Delta, Exponential, Gaussian, Jaccard, Kernel
+from mercer.kernels import Delta, Jaccard, Kernel
+from mercer.selection.parts import FAMILIES, Parts, parts_of
 from mercer.selection.penalties import leave_one_out
+from mercer.selection.relevance import FEATURES, Relevance, refined
 from mercer.solvers.spectral import Spectrum
 
 Reals = NDArray[np.float64]
 
-ROWS = 1_000
-"""Rows on which the factor is searched."""
+FEW, ROWS = 500, 1_000
+"""Rows on which families and a common factor are tried, and on which lengths are tuned."""
+
+EXPONENTS = (-1.0, 0.0, 1.0, 2.0)
+"""The common factors that are tried first, as powers of two."""
+
+FARTHEST = 6.0
+"""The largest power of two, either way."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """A kernel that was chosen, and the reason in words."""
+    """A kernel that was chosen."""
 
     kernel: Kernel
-    words: str
 
 
 def automatic(points: Batch) -> bool:
@@ -37,80 +44,88 @@ def automatic(points: Batch) -> bool:
     return isinstance(points, DenseBatch | SparseBatch | RecordBatch | SetBatch)
 
 
-def lengths(points: DenseBatch | SparseBatch, weights: Reals) -> Reals:
-    """One length a feature: its weighted spread, times the root of the number of features."""
-    share = weights / weights.sum()
-    if isinstance(points, SparseBatch):
-        mean = points.matrix.T @ share
-        squares = points.matrix.multiply(points.matrix).T @ share
-        # Sparse features stay where they are: no centring would keep the zeros.
-        spread = np.sqrt(np.maximum(np.asarray(squares - mean**2).ravel(), 0.0))
-    else:
-        values = points.values.astype(np.float64, copy=False)
-        mean = share @ values
-        spread = np.sqrt(share @ (values - mean) ** 2)
-    size = np.abs(np.asarray(mean)).ravel()
-    moving = spread > 1e-12 * np.maximum(size, np.finfo(float).tiny)
-    found: Reals = np.where(moving, spread, 1.0) * np.sqrt(max(int(moving.sum()), 1))
-    return found
-
-
 def start(points: Batch, weights: Reals) -> Chosen:
     """A kernel that suits the points, before anything is tuned."""
     if isinstance(points, SetBatch):
-        return Chosen(Jaccard(), "Jaccard's similarity of sets")
-    if isinstance(points, DenseBatch | SparseBatch):
-        return _of_vectors(lengths(points, weights))
-    return Chosen(Delta(), "equality")
-
-
-def _of_vectors(own: Reals) -> Chosen:
-    scale: Any = tuple(float(f"{s:.6g}") for s in own)
-    return Chosen(Gaussian(scale=scale if len(scale) > 1 else scale[0]), "")
+        return Chosen(Jaccard())
+    parts = parts_of(points, weights)
+    if parts is None:
+        return Chosen(Delta())
+    return Chosen(parts.kernel("gaussian", parts.start("gaussian", 0.0)))
 
 
 def tune(chosen: Kernel, points: Batch, targets: Reals, weights: Reals, chance: Any) -> Kernel:
-    """The kernel with its lengths times the factor whose leave-one-out error is least.
+    """The kernel for such points whose leave-one-out error on the targets is least.
 
-    A kernel without lengths is returned as it is.
+    Args:
+        chosen: What `start` found. Where there is nothing to tune, it is returned as it is.
+        points: Distinct points.
+        targets: A column each.
+        weights: The weights of the points.
+        chance: Draws the rows, where there are many.
     """
-    if not isinstance(chosen, Gaussian | Exponential):
+    parts = parts_of(points, weights)
+    if parts is None or not (parts.moving or parts.compared) or len(points) < 3:
         return chosen
-    rows = subset(len(points), chance)
-    points, targets, weights = points[rows], targets[rows], weights[rows]
-    base = np.asarray(chosen.scale, dtype=np.float64)
-    tried: dict[tuple[Any, float], float] = {}
+    centred = _centred(targets, weights)
+    if centred is None:
+        return chosen
+    rows = subset(len(points), chance, ROWS)
+    few = rows[:: -(-len(rows) // FEW)]
+    family, logs, shift = _by_factor(parts, points[few], centred[few], weights[few])
+    if isinstance(points, SparseBatch) or len(logs) > FEATURES:
+        return parts.kernel(family, logs)
+    criterion = Relevance.of(parts, family, rows, points[rows], centred[rows], weights[rows])
+    return parts.kernel(family, refined(criterion, logs, shift))
 
-    def error(kind: Any, exponent: float) -> float:
-        key = (kind, exponent)
+
+def _centred(targets: Reals, weights: Reals) -> Reals | None:
+    """Targets without their mean, in units of their spread; None if they have none."""
+    share = weights / weights.sum()
+    mean = share @ targets
+    moved = targets - mean
+    spread = float(np.sqrt(share @ (moved**2).sum(axis=1)))
+    if not spread > 1e-12 * float(np.abs(mean).max(initial=np.finfo(float).tiny)):
+        return None
+    scaled: Reals = moved / spread
+    return scaled
+
+
+def _by_factor(
+    parts: Parts, points: Batch, targets: Reals, weights: Reals
+) -> tuple[str, Reals, float]:
+    """The family and the common factor with the least leave-one-out error, and the ridge."""
+    tried: dict[tuple[str, float], tuple[float, float]] = {}
+
+    def error(family: str, exponent: float) -> float:
+        key = (family, exponent)
         if key not in tried:
-            kernel = kind(scale=_scaled(base, 2.0**exponent))
-            spectrum = Spectrum.of(
-                kernel.square(points).astype(np.float64), weights, has_offset=True
-            )
-            tried[key] = float(leave_one_out(spectrum, targets).errors.min())
-        return tried[key]
+            kernel = parts.kernel(family, parts.start(family, exponent))
+            values = kernel.square(points).astype(np.float64, copy=False)
+            path = leave_one_out(Spectrum.of(values, weights, has_offset=True), targets)
+            tried[key] = float(path.errors.min()), path.best * float(weights.sum())
+        return tried[key][0]
 
-    kinds: tuple[Any, ...] = (Gaussian, Exponential)
-    for kind in kinds:
-        exponents = [-1.0, 0.0, 1.0, 2.0]
-        errors = [error(kind, e) for e in exponents]
+    families = [name for name in FAMILIES if parts.moving or name == "gaussian"]
+    if isinstance(points, SparseBatch):
+        families.remove("laplacian")
+    for family in families:
+        errors = [error(family, exponent) for exponent in EXPONENTS]
         at = int(np.argmin(errors))
+        best = EXPONENTS[at]
         # Go on while the end of the range is the best.
-        step = {0: -1.0, len(exponents) - 1: 1.0}.get(at)
-        e = exponents[at]
-        while step is not None and abs(e) < 6 and error(kind, e + step) < error(kind, e):
-            e += step
-        for half in (0.5, 0.25):
-            e = min((e - half, e, e + half), key=lambda x: error(kind, x))
-    best, exponent = min(tried, key=lambda key: tried[key])
-    found: Kernel = best(scale=_scaled(base, 2.0**exponent))
-    return found
-
-
-def _scaled(base: Reals, factor: float) -> Any:
-    scaled = base * factor
-    return float(scaled) if scaled.ndim == 0 else tuple(float(f"{s:.6g}") for s in scaled)
+        step = {0: -1.0, len(EXPONENTS) - 1: 1.0}.get(at)
+        while (
+            step is not None
+            and abs(best) < FARTHEST
+            and error(family, best + step) < error(family, best)
+        ):
+            best += step
+        for other in (best - 0.5, best + 0.5):
+            error(family, other)
+    family, exponent = min(tried, key=lambda key: tried[key][0])
+    shift = tried[family, exponent][1] / float(weights.mean())
+    return family, parts.start(family, exponent), shift
 
 
 def subset(rows: int, chance: Any, most: int = ROWS) -> NDArray[np.int64]:
