@@ -6,6 +6,8 @@ cosines become cosines of sums.
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, TypeGuard
@@ -34,9 +36,14 @@ PI = Sum.of(Atom("pi"))
 EXPANDED = 24
 """The power up to which sums are multiplied out."""
 
+MOST_EXPANDED = 150
+"""That power times the number of terms."""
+
 
 class Arithmetic(ABC):
     """Sums over one domain, in normal form.
+
+    When time runs out, by `deadline`, what is at work is given up as too large.
 
     Args:
         space: Where the points live.
@@ -46,6 +53,7 @@ class Arithmetic(ABC):
     def __init__(self, space: Space, given: Given) -> None:
         self.space, self.given = space, given
         self.world = World(space, given)
+        self.deadline = math.inf
 
     @abstractmethod
     def renamed(self, value: Sum, names: dict[str, str]) -> Sum:
@@ -53,7 +61,7 @@ class Arithmetic(ABC):
 
     def times(self, a: Sum, b: Sum) -> Sum:
         """The product of two sums in normal form."""
-        if len(a.terms) * len(b.terms) > 6000:
+        if len(a.terms) * len(b.terms) > 6000 or time.monotonic() > self.deadline:
             raise TooLarge
         parts: list[tuple[Product, Fraction]] = []
         for p, c in a.terms:
@@ -87,7 +95,7 @@ class Arithmetic(ABC):
                 left -= 2 * twice
             elif rational and atom.head == "sum" and exponent >= 1:
                 whole = exponent.numerator // exponent.denominator
-                if whole * len(atom.args[0].terms) <= 200:
+                if _is_multiplied_out(atom.args[0], whole):
                     extra.append(self.power(atom.args[0], Fraction(whole)))
                     left -= whole
             elif rational and atom.head == "sign" and exponent.denominator == 1:
@@ -159,7 +167,7 @@ class Arithmetic(ABC):
         return total
 
     def _whole_power(self, base: Sum, exponent: int) -> Sum:
-        if len(base.terms) > 1 and (exponent > EXPANDED or exponent * len(base.terms) > 150):
+        if len(base.terms) > 1 and not _is_multiplied_out(base, exponent):
             return self._power_of_sum(base, Fraction(exponent))
         if len(base.terms) == 1 and exponent > EXPANDED:
             return self._power_of_product(base, Fraction(exponent))
@@ -509,6 +517,10 @@ def _signless(product: Product) -> Product:
         if total.denominator == 1 and total % 2 == 0:
             found[size], found[atom] = Fraction(0), odd + total
     return ordered((atom, exponent) for atom, exponent in found.items() if exponent)
+
+
+def _is_multiplied_out(base: Sum, exponent: int) -> bool:
+    return exponent <= EXPANDED and exponent * len(base.terms) <= MOST_EXPANDED
 
 
 def _splits(size: Atom, exponent: Fraction) -> bool:

@@ -64,6 +64,7 @@ class Attempts:
     def __init__(self, formula: Formula, deadline: float) -> None:
         self.formula, self.deadline = formula, deadline
         self.algebra = Algebra.of(formula)
+        self.algebra.deadline = deadline
         self._found: dict[tuple[str, str], Proof | None] = {}
         self._open: set[tuple[str, str]] = set()
         self._depth = 0

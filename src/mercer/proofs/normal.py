@@ -13,6 +13,7 @@ e**(x*y - x**2/2 - y**2/2)
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -37,6 +38,10 @@ from mercer.proofs.sums import DIGITS, Atom, Exponent, Sum, TooLarge, as_sum, jo
 from mercer.proofs.trees import Tree, number
 
 __all__ = ["ONE", "Algebra", "E"]
+
+
+REMEMBERED = 4_096
+"""Formulas of which the normal form is kept."""
 
 
 class Algebra(Arithmetic):
@@ -66,7 +71,11 @@ class Algebra(Arithmetic):
         """
         found = self._seen.get(tree)
         if found is None:
+            if time.monotonic() > self.deadline:
+                raise TooLarge
             found = self.cancelled(self._normal(tree))
+            if len(self._seen) >= REMEMBERED:
+                self._seen.clear()
             self._seen[tree] = found
         return found
 

@@ -6,7 +6,7 @@ The bounds are rational and rounded outwards, so what they say is proved.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -17,6 +17,9 @@ from mercer.proofs.spaces import Space
 from mercer.proofs.sums import Atom, Product, Sum, product_key, product_points
 
 BITS = 80
+
+REMEMBERED = 4_096
+"""Atoms of which the range is kept."""
 
 
 @dataclass(frozen=True)
@@ -215,6 +218,7 @@ class World:
 
     space: Space
     given: Given
+    _known: dict[Atom, Range] = field(default_factory=dict, compare=False, repr=False)
 
     def point(self) -> Range:
         """The range of a point that is a number."""
@@ -366,6 +370,15 @@ class World:
 
     def range_of_atom(self, atom: Atom) -> Range:
         """Between which numbers an atom lies."""
+        found = self._known.get(atom)
+        if found is None:
+            found = self._range_of_atom(atom)
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[atom] = found
+        return found
+
+    def _range_of_atom(self, atom: Atom) -> Range:
         args = atom.args
         match atom.head:
             case "x" | "y":

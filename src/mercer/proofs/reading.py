@@ -11,6 +11,7 @@ import ast
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from math import prod
 
 from mercer.errors import InvalidFormula
 from mercer.proofs.assumptions import Given, assumptions, clauses
@@ -31,6 +32,9 @@ from mercer.proofs.trees import (
 
 LARGEST = 1500
 """Parts of a formula that are read."""
+
+SMALL = 16
+"""The largest power within a matrix."""
 
 _OPERATORS = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 _OPERATORS |= {ast.Pow: "power", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
@@ -103,8 +107,12 @@ class _Reader:
             raise refuse(
                 f"this is no formula ({error.msg})", self.original, self.shown.places[at]
             ) from None
-        except (ValueError, RecursionError, MemoryError) as error:
+        except ValueError as error:
             raise InvalidFormula(f"this is no formula ({error}).") from None
+        except (RecursionError, MemoryError):
+            raise InvalidFormula(
+                f"more than {LARGEST} parts.\nBreak it up: sums of kernels are kernels."
+            ) from None
 
     def _refuse(self, message: str, node: ast.AST, advice: str = "") -> InvalidFormula:
         offset = len(self.shown.text) - len(self.shown.text.lstrip())
@@ -117,7 +125,8 @@ class _Reader:
     def _read(self, node: ast.AST, depth: int) -> tuple[Tree, str]:
         self.parts += 1
         if depth > DEEPEST:
-            raise self._refuse(f"more than {DEEPEST} operations within each other", node)
+            words = f"more than {DEEPEST} operations after or within each other"
+            raise self._refuse(words, node, "Break it up: sums of kernels are kernels.")
         if self.parts > LARGEST:
             raise self._refuse(f"more than {LARGEST} parts", node)
         match node:
@@ -275,10 +284,26 @@ class _Reader:
             if not isinstance(row, ast.List) or len(row.elts) != len(node.elts):
                 raise self._refuse("a matrix is a square list of rows, [[2, 1], [1, 2]]", node)
             entries = [self._read(entry, depth + 2) for entry in row.elts]
-            if any(
-                kind != "number" or any(t.head == "point" for t in e.walk())
-                for e, kind in entries
-            ):
-                raise self._refuse("the entries of a matrix are numbers", node)
-            rows.append(Tree("row", tuple(entry for entry, _ in entries)))
+            values = [_rational(entry) if kind == "number" else None for entry, kind in entries]
+            if None in values:
+                raise self._refuse("the entries of a matrix are rational numbers", node)
+            rows.append(Tree("row", tuple(number(value or 0) for value in values)))
         return Tree("matrix", tuple(rows))
+
+
+def _rational(tree: Tree) -> Fraction | None:
+    """The value of a rational number, in + - * / and small powers; None for others."""
+    if tree.head == "number":
+        return tree.value if tree.value.numerator.bit_length() < LARGEST else None
+    parts = [_rational(part) for part in tree.args]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or not known:
+        return None
+    match tree.head:
+        case "add":
+            return sum(known, Fraction(0))
+        case "multiply":
+            return prod(known, start=Fraction(1))
+        case "power" if known[1].denominator == 1 and abs(known[1]) <= SMALL:
+            return known[0] ** int(known[1]) if known[0] or known[1] >= 0 else None
+    return None

@@ -31,6 +31,7 @@ class Search(Attempts):
         super().__init__(formula, deadline)
         self._wider: Search | None = None
         self._trees: dict[tuple[str, str], Proof | None] = {}
+        self.is_late = False
 
     def prove(self) -> Proof | None:
         """A proof that the formula is p.d., or None where none was found."""
@@ -38,6 +39,9 @@ class Search(Attempts):
         try:
             return self.of_tree(tree, str(tree)) or self._with_care().of_tree(tree, str(tree))
         except OutOfTime:
+            self.is_late = True
+            return None
+        except RecursionError:  # functions within functions, deeper than can be followed
             return None
 
     def _with_care(self) -> Search:

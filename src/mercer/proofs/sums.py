@@ -23,6 +23,10 @@ DIGITS = 2000
 """Bits of a number, beyond which arithmetic is given up."""
 
 
+LONGEST = 8_000
+"""Signs of the text of an atom, beyond which functions within functions are given up."""
+
+
 class TooLarge(Exception):
     """An expansion has more terms, or a number more digits, than are handled."""
 
@@ -42,7 +46,10 @@ class Atom:
     key: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "key", f"{self.head}({','.join(map(_key, self.args))})")
+        key = f"{self.head}({','.join(map(_key, self.args))})"
+        if len(key) > LONGEST:
+            raise TooLarge
+        object.__setattr__(self, "key", key)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Atom) and self.key == other.key
@@ -91,7 +98,13 @@ class Sum:
 
     @classmethod
     def of(cls, atom: Atom, exponent: Exponent = Fraction(1)) -> Sum:
-        """One power of one atom."""
+        """One power of one atom.
+
+        Raises:
+            TooLarge: Exponents stand in exponents, again and again.
+        """
+        if isinstance(exponent, Sum) and len(exponent.key) > LONGEST:
+            raise TooLarge
         return cls((((((atom, exponent)),), Fraction(1)),))
 
     @classmethod

@@ -35,11 +35,17 @@ from mercer.proofs.sums import Sum, TooLarge
 STATUS = {"pd": 0, "not_pd": 1, "unknown": 2}
 """Each status, and the exit code that says it on the command line."""
 
+SHOWN = 200
+"""Signs of a formula that an error shows."""
+
 UNEVEN = 1e-6
 """How far k(x, y) and k(y, x) may be apart in floating point, relative to their size."""
 
 FIRST = 0.3
 """The share of the time that the search for a proof may take before points are tried."""
+
+LAST = 0.35
+"""The share that is kept for a second search, where the first one did not come to its end."""
 
 
 @dataclass(frozen=True)
@@ -191,16 +197,18 @@ def _timed(verdict: Verdict, seconds: float) -> Verdict:
 
 
 def _of_formula(formula: Formula, deadline: float, seed: int) -> Verdict:
-    note = _checked(formula)
+    note = _checked(formula, deadline)
     subject, domain = str(formula.tree), str(formula.space)
     shared = {"subject": subject, "domain": domain, "formula": formula}
-    left = deadline - time.monotonic()
-    proof = Search(formula, time.monotonic() + FIRST * left).prove()
+    now = time.monotonic()
+    search = Search(formula, now + FIRST * (deadline - now))
+    proof = search.prove()
     if proof is None:
-        refutation = refute(formula, deadline, seed)
+        last = LAST * (deadline - now) if search.is_late else 0.0
+        refutation = refute(formula, deadline - last, seed)
         if refutation is not None:
             return Verdict("not_pd", refutation=refutation, **shared)  # type: ignore[arg-type]
-        proof = Search(formula, deadline).prove() if time.monotonic() < deadline else None
+        proof = Search(formula, deadline).prove() if search.is_late else None
     if proof is None:
         evidence = "No theorem applies, and no points were found that refute it."
         return Verdict("unknown", evidence=evidence, **shared)  # type: ignore[arg-type]
@@ -208,7 +216,7 @@ def _of_formula(formula: Formula, deadline: float, seed: int) -> Verdict:
     return Verdict("pd", proof=proof, note=note, **shared)  # type: ignore[arg-type]
 
 
-def _checked(formula: Formula) -> str:
+def _checked(formula: Formula, deadline: float) -> str:
     """Raise unless a formula is symmetric and defined somewhere; a note where it is not."""
     case = cases(formula)[0]
     points = simple_points(formula.space, dimensions(formula)[-1])
@@ -216,17 +224,18 @@ def _checked(formula: Formula) -> str:
     values = case.values(x, y)
     if np.isnan(np.diagonal(values)).all():
         raise InvalidFormula(
-            f"{formula} is not defined where x = y: it divides by zero, or takes a root or "
-            "logarithm of a negative number there.\nA kernel has a value for every point with "
+            f"{_short(formula)} is not defined where x = y: it divides by zero, or takes a root "
+            "or logarithm of a negative number there.\nA kernel has a value for every point with "
             "itself."
         )
-    _require_symmetric(formula, values)
-    return _undefined_note(formula)
-
-
-def _require_symmetric(formula: Formula, values: Any) -> None:
     algebra = Algebra.of(formula)
-    with suppress(TooLarge):
+    algebra.deadline = time.monotonic() + FIRST * (deadline - time.monotonic())
+    _require_symmetric(formula, values, algebra)
+    return _undefined_note(formula, algebra)
+
+
+def _require_symmetric(formula: Formula, values: Any, algebra: Algebra) -> None:
+    with suppress(TooLarge, RecursionError):
         value = algebra.normal(formula.tree)
         if algebra.swapped(value) == value:
             return
@@ -236,20 +245,24 @@ def _require_symmetric(formula: Formula, values: Any) -> None:
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
         raise InvalidFormula(
-            f"{formula} is not symmetric: for two points of the domain k(x, y) = "
+            f"{_short(formula)} is not symmetric: for two points of the domain k(x, y) = "
             f"{values[i, j]:.6g} and k(y, x) = {values[j, i]:.6g}.\nA kernel is symmetric; the "
             "symmetric part of a function k is (k(x, y) + k(y, x)) / 2."
         )
 
 
-def _undefined_note(formula: Formula) -> str:
+def _short(formula: Formula) -> str:
+    """The formula for an error, which a long one would fill."""
+    text = str(formula)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def _undefined_note(formula: Formula, algebra: Algebra) -> str:
     """What a proof leaves out: points where the formula has no value."""
-    algebra = Algebra.of(formula)
     try:
-        value = algebra.normal(formula.tree)
-    except TooLarge:
-        return ""
-    if _is_defined(value, algebra):
+        if _is_defined(algebra.normal(formula.tree), algebra):
+            return ""
+    except (TooLarge, RecursionError):
         return ""
     return "points where the formula is not defined are left out."
 
