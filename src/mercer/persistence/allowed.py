@@ -11,7 +11,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from mercer import machines
+from mercer import kernels, machines
 from mercer.domains import (
     CategoryBatch,
     DenseBatch,
@@ -22,19 +22,7 @@ from mercer.domains import (
 )
 from mercer.functions import Function
 from mercer.gram import GramPlan
-from mercer.kernels import (
-    Column,
-    Exp,
-    Kernel,
-    Normalized,
-    Power,
-    Product,
-    Scaled,
-    Schoenberg,
-    Series,
-    Sum,
-)
-from mercer.kernels.text import LEAVES
+from mercer.kernels import FeatureKernel, FunctionKernel, Kernel, Pullback, Weighted
 from mercer.machines.cca import View
 from mercer.machines.data import Sample
 from mercer.machines.labels import Labels
@@ -49,23 +37,17 @@ from mercer.solvers.perceptron import Operations, Update, Walk
 from mercer.solvers.solution import Solution
 from mercer.solvers.spectral import Spectrum
 
+DOORS = (FeatureKernel, FunctionKernel, Pullback, Weighted)
+"""Kernels that hold code of the user."""
+
 KERNELS: MappingProxyType[str, type[Kernel]] = MappingProxyType(
     {
-        **LEAVES,
-        **{
-            rule.word: rule
-            for rule in (
-                Column,
-                Exp,
-                Normalized,
-                Power,
-                Product,
-                Scaled,
-                Schoenberg,
-                Series,
-                Sum,
-            )
-        },
+        kind.word: kind
+        for name in kernels.__all__
+        if isinstance(kind := getattr(kernels, name), type)
+        and issubclass(kind, Kernel)
+        and hasattr(kind, "word")
+        and kind not in DOORS
     }
 )
 """Kernels without user code, by their words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,14 +11,19 @@ from mercer.kernels import (
     Column,
     Delta,
     Exp,
+    Filled,
+    GeneralizedGaussian,
     Jaccard,
     Kernel,
+    Laplacian,
     Linear,
+    Missing,
     Normalized,
     Polynomial,
     Power,
     Product,
     Scaled,
+    Schoenberg,
     SetIntersection,
     Sum,
     White,
@@ -50,16 +56,22 @@ def in_words(kernel: Kernel, columns: Sequence[str] = ()) -> str:
 def _lines(kernel: Kernel, columns: tuple[str, ...]) -> list[str]:
     if isinstance(kernel, Sum | Product):
         parts = _parts(kernel, type(kernel))
+        lines = [line for part in parts for line in _lines(part, columns)]
         how = "each" if isinstance(kernel, Product) else "any"
         return [
-            f"alike in {how} of {len(parts)} ways:",
-            *(INDENT + line for part in parts for line in _lines(part, columns)),
+            f"alike in {how} of {_ways(lines)} ways:",
+            *(INDENT + line for line in lines),
         ]
     if isinstance(kernel, Scaled):
         first, *rest = _lines(kernel.kernel, columns)
         return [f"{_number(kernel.weight)} times {first}", *rest]
     if isinstance(kernel, Column):
         return _lines(kernel.kernel, tuple(map(str, kernel.columns)))
+    if isinstance(kernel, Filled):
+        *first, last = _lines(kernel.kernel, columns)
+        return [*first, f"{last}; gaps filled"]
+    if isinstance(kernel, Schoenberg) and all(map(_is_plain, _parts(kernel.kernel, Sum))):
+        return [_factor(kernel.rate, term, columns) for term in _parts(kernel.kernel, Sum)]
     if isinstance(kernel, Exp | Normalized | Power):
         what = kernel.word
         if isinstance(kernel, Power):
@@ -67,6 +79,29 @@ def _lines(kernel: Kernel, columns: tuple[str, ...]) -> list[str]:
         first, *rest = _lines(kernel.kernel, columns)
         return [f"{what} {first}", *rest]
     return [_leaf(kernel, columns)]
+
+
+def _ways(lines: list[str]) -> int:
+    """How many of the lines stand for themselves."""
+    return sum(not line.startswith(INDENT) for line in lines)
+
+
+def _is_plain(term: Kernel) -> bool:
+    """Is it a multiple of 0 or 1, or of a share: of what is equal, missing or shared?"""
+    while isinstance(term, Scaled | Column):
+        term = term.kernel
+    return isinstance(term, Delta | White | Missing | Jaccard)
+
+
+def _factor(rate: float, term: Kernel, columns: tuple[str, ...]) -> str:
+    """A factor exp(-rate d^2), where d is 0 for what is alike and at most sqrt(2 weight)."""
+    while isinstance(term, Scaled | Column):
+        if isinstance(term, Scaled):
+            rate *= term.weight
+        else:
+            columns = tuple(map(str, term.columns))
+        term = term.kernel
+    return f"{_verb(term)}{_where(columns)}, else a factor down to {math.exp(-2 * rate):.4g}"
 
 
 def _parts(kernel: Kernel, kind: type[Any]) -> list[Kernel]:
@@ -78,23 +113,32 @@ def _parts(kernel: Kernel, kind: type[Any]) -> list[Kernel]:
 
 def _leaf(kernel: Kernel, columns: tuple[str, ...]) -> str:
     """One kernel without parts."""
-    where = f" in {_listed(columns)}" if columns else ""
-    numbers = ", ".join(_said(name, value) for name, value in kernel.parameters().items())
-    how = f"{kernel.word}{', ' * bool(numbers.strip(', '))}{numbers}".rstrip(", ")
+    if isinstance(kernel, Bias):
+        return "a constant"
+    said = [_said(name, value) for name, value in kernel.parameters().items()]
+    how = ", ".join([kernel.word, *filter(None, said)])
+    return f"{_verb(kernel)}{_where(columns)} ({how})"
+
+
+def _where(columns: tuple[str, ...]) -> str:
+    return f" in {_listed(columns)}" if columns else ""
+
+
+def _verb(kernel: Kernel) -> str:
+    """What makes points alike."""
     match kernel:
-        case Bias():
-            return "a constant"
         case Delta() | White():
-            verb = "equal"
+            return "equal"
+        case Missing():
+            return "both there or both missing"
         case Jaccard() | SetIntersection():
-            verb = "sharing items"
+            return "sharing items"
         case Linear() | Polynomial():
-            verb = "pointing the same way"
-        case Radial():
-            verb = "close"
+            return "pointing the same way"
+        case Radial() | Laplacian() | GeneralizedGaussian():
+            return "close"
         case _:
-            verb = "alike"
-    return f"{verb}{where} ({how})"
+            return "alike"
 
 
 def _said(name: str, value: Any) -> str:
