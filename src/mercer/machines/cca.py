@@ -140,6 +140,11 @@ class KernelCCA(
         plan = self._wanted_plan()
         first, self.plan_ = all_pairs(self.kernel_, columns["x"], weights, plan)
         second, _ = all_pairs(self.kernel_y_, columns["y"], weights, plan)
+        for view, name in ((first, "first"), (second, "second")):
+            if not view.values.size:
+                raise InvalidInput(
+                    f"the {name} view does not vary: its kernel maps all rows to one point."
+                )
         self._solve(columns, weights, (first, second), count, penalty)
         if self.verbose:
             told = ", ".join(f"{c:.3g}" for c in self.correlations_)
@@ -272,6 +277,11 @@ class KernelCCA(
         inner = {name: value for name, value in changes.items() if name.startswith(start)}
         super().set_params(**{n: v for n, v in changes.items() if n not in inner})
         if inner:
+            if not isinstance(self.kernel_y, Kernel):
+                raise InvalidParameter(
+                    f"{min(inner)} is set on a Kernel, and kernel_y is {self.kernel_y!r}.\n"
+                    "Pass one: kernel_y=mercer.Gaussian()."
+                )
             view = View(self.kernel_y)
             view.set_params(**{n.replace(start, "kernel__", 1): v for n, v in inner.items()})
             self.kernel_y = view.kernel

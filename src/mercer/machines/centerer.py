@@ -7,7 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
 
 from mercer.errors import InvalidInput
 from mercer.types import Array
@@ -58,7 +62,7 @@ class KernelCenterer(
                 f"among themselves. Input is a {K.shape[0]}x{K.shape[1]} matrix."
             )
         weights = _check_sample_weight(sample_weight, K, ensure_non_negative=True)
-        if not weights.any():
+        if not weights.any():  # newer versions of scikit-learn have said so already
             raise InvalidInput("all weights are zero: no point is left to centre by.")
         self._share = (weights / weights.sum()).astype(K.dtype)
         self.K_fit_rows_ = self._share @ K

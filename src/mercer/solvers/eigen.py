@@ -189,11 +189,15 @@ def spectral(matrix: Centred, *, threads: int | None = None) -> Eigenpairs:
     began = time.perf_counter()
     stored = matrix.dense()
     norm = float(np.linalg.norm(stored))
+    # The constant gets an eigenvalue beyond all others, or it would mix with those near zero.
+    beyond = 2 * (norm or 1.0) / matrix.total
+    stored += np.multiply.outer(beyond * matrix.roots, matrix.roots)
     with threadpool_limits(_crew(len(matrix), threads), "blas"):
+        # Transposed it is the same matrix in LAPACK's layout, which is not copied.
         values, vectors = scipy.linalg.eigh(
-            stored, driver="evd", overwrite_a=True, check_finite=False
+            stored.T, driver="evd", overwrite_a=True, check_finite=False
         )
-    matrix.require_positive(float(values[0]))
+    values, vectors = values[:-1], vectors[:, :-1]
     # The promise of the decomposition (LAPACK Users' Guide, 4.7): a few units of the norm.
     unit = float(np.finfo(np.float64).eps)
     residuals = np.full(len(values), unit * max(norm, np.finfo(np.float64).tiny))
@@ -263,7 +267,8 @@ def krylov(
     """
     began = time.perf_counter()
     wide = block or _wide(count)
-    room = room or _room(count, wide)
+    # Beyond the dimension there is no orthonormal block.
+    room = min(room or _room(count, wide), len(matrix) - wide)
     with threadpool_limits(_crew(len(matrix), threads), "blas"):
         pairs, residuals, steps, least, done = _lanczos(
             matrix, count, tolerance, chance, start, passes, wide, room
@@ -450,9 +455,13 @@ def _finished(
 
 
 def _signed(vectors: Reals) -> Reals:
-    """Columns whose largest entry is positive: they are known up to their signs."""
+    """Columns whose largest entry is positive, for they are known up to their signs; of
+    entries that are as large, up to rounding, the last.
+    """
     if not vectors.size:
         return vectors
-    largest = np.abs(vectors).argmax(axis=0)
+    sizes = np.abs(vectors)
+    large = sizes >= (1 - 2.0**-20) * sizes.max(axis=0)
+    largest = len(vectors) - 1 - large[::-1].argmax(axis=0)
     signed: Reals = vectors * np.sign(vectors[largest, np.arange(vectors.shape[1])])
     return signed
