@@ -143,3 +143,10 @@ def test_equal_domains_are_equal_values():
     assert Numbers(low=2, high=2).encode([2]).width == 1
     assert Numbers(whole=True).name == "whole numbers"
     assert Numbers(high=1, open_high=True).name == "numbers < 1"
+
+
+@pytest.mark.parametrize("bound", ["a", "1", True, [0.0], 1j])
+def test_bounds_are_numbers(bound):
+    for name in ("low", "high"):
+        with pytest.raises(InvalidParameter, match=f"a number for {name}"):
+            Numbers(**{name: bound})

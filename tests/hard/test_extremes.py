@@ -230,9 +230,12 @@ def test_large_sets_do_not_overflow_silently():
     K = mc.SetPower(2).normalized()(sets)
     assert np.isfinite(K).all()
     assert K[2, 3] == pytest.approx(2.0**-15)
+    assert (2 * mc.SetPower(2)).normalized()(sets)[2, 3] == pytest.approx(2.0**-15)
+    assert (mc.SetPower(2) ** 3).normalized()(sets)[2, 3] == pytest.approx(2.0**-45)
+    for kernel in (2 * mc.SetPower(3), mc.SetPower(2) ** 3):
+        with pytest.raises(MercerError, match="overflow"):
+            kernel(sets)
     for kernel in (
-        mc.SetPower(2) ** 3,
-        2 * mc.SetPower(3),
         mc.SetPower(2) * mc.SetPower(3),
         mc.SetPower(2) + 1,
         mc.Schoenberg(1.0, mc.SetPower()),

@@ -420,8 +420,12 @@ def test_the_cosine_of_vectors_whose_squares_vanish():
     exact = [[1, 1, half, 0], [1, 1, half, 0], [half, half, 1, 0], [0, 0, 0, 1]]
     np.testing.assert_allclose(line.normalized()(X), exact, rtol=1e-12)
     np.testing.assert_allclose(line.normalized()(1e200 * X[:3] * 1e200)[0, 2], half)
+    for power in (mc.Polynomial(2, 0.0), mc.Polynomial(1, 0.0) ** 3, mc.Polynomial(3, 0.0)):
+        cosines = power.normalized()(X[:3])
+        degree = getattr(power, "degree", None) or power.exponent
+        np.testing.assert_allclose(cosines, np.array(exact)[:3, :3] ** degree, rtol=1e-12)
     with pytest.raises(InvalidInput, match="underflows"):
-        mc.Polynomial(2, 0.0).normalized()(1e-80 * np.ones((2, 2)))
+        (mc.Linear() * mc.Linear()).normalized()(1e-80 * np.ones((2, 2)))
 
 
 def test_a_function_that_is_no_kernel_has_no_cosine():
@@ -453,3 +457,40 @@ def test_columns_are_plain_values():
     for wrong in (5.5, None, True):
         with pytest.raises(InvalidParameter):
             mc.Column(wrong, g)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-1, 1.0, 30.0])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        mc.Linear() ** 1000,
+        mc.Polynomial(1000, offset=0.0),
+        mc.Polynomial(300, offset=0.5, scale=0.1),
+        3 * mc.Linear() ** 7,
+        (mc.Linear() + mc.Gaussian()) ** 400,
+    ],
+    ids=str,
+)
+def test_normalised_powers_neither_overflow_nor_underflow(rng, kernel, size):
+    points = size * (1 + 1e-2 * rng.normal(size=(5, 2)))
+    points[3] = -points[0]
+    K = kernel.normalized()(points)
+    power, base = (
+        (kernel.degree, kernel.replace(degree=1))
+        if isinstance(kernel, mc.Polynomial)
+        else (kernel.exponent, kernel.kernel)
+        if isinstance(kernel, mc.Power)
+        else (7, mc.Linear())
+    )
+    once, own = base(points), base.diagonal(points)
+    wanted = (once / np.sqrt(np.outer(own, own))) ** power
+    # A few roundings of the cosine, times the power.
+    np.testing.assert_allclose(K, wanted, rtol=0, atol=power * 2.0**-48)
+    assert (K.diagonal() == 1).all()
+    assert np.linalg.eigvalsh(K)[0] > -5 * power * 2.0**-48
+
+
+def test_features_that_overflow_are_told():
+    for kernel in (mc.Polynomial(200), mc.Polynomial(200).normalized(), mc.Linear() ** 200):
+        with pytest.raises(InvalidInput, match="overflows"):
+            kernel.features([[100.0]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,12 @@ from mercer.domains.coordinates import DenseBatch, SparseBatch
 from mercer.domains.vectors import Vectors, read_vectors, reject_missing
 from mercer.errors import DomainMismatch, InvalidInput, InvalidParameter
 from mercer.types import Array
+
+
+def _bound(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidParameter(f"Numbers needs a number for {name}, or None, got {value!r}.")
+    return float(value)
 
 
 @dataclass(frozen=True)
@@ -41,8 +48,8 @@ class Numbers(Domain):
     whole: bool = False
 
     def __post_init__(self) -> None:
-        low = -math.inf if self.low is None else float(self.low)
-        high = math.inf if self.high is None else float(self.high)
+        low = -math.inf if self.low is None else _bound("low", self.low)
+        high = math.inf if self.high is None else _bound("high", self.high)
         first, last = low, high
         if self.whole and math.isfinite(low):
             first = math.floor(low) + 1.0 if self.open_low else float(math.ceil(low))

@@ -182,6 +182,9 @@ class Scaled(Kernel):
 
         return Applied(self.kernel.tiles(A, B), scale)
 
+    def normalized_tiles(self, A: Batch, B: Batch) -> Tiles | None:
+        return self.kernel.normalized_tiles(A, B) if self.weight > 0 else None
+
     def diag(self, A: Batch) -> Array:
         own = self.kernel.diag(A)
         scaled: Array = own * own.dtype.type(self.weight)
@@ -283,6 +286,20 @@ class Power(Kernel):
     def diag(self, A: Batch) -> Array:
         twin = self._twin
         return self._raised(self.kernel.diag(A)) if twin is None else twin.diag(A)
+
+    def normalized_tiles(self, A: Batch, B: Batch) -> Tiles | None:
+        if not isinstance(self.exponent, int):
+            return None
+        # The power of the normalised kernel: powers of k(x, x) may leave the range of numbers.
+        once = self.rules.normalized(self.kernel)
+        for batch in (A,) if A is B else (A, B):
+            once.check_finite(batch)
+
+        def raise_power(tile: Array, rows: slice, columns: slice) -> None:  # noqa: ARG001
+            with np.errstate(under="ignore"):
+                tile[...] = self._raised(tile)
+
+        return Applied(once.tiles(A, B), raise_power)
 
     def _raised(self, values: Array) -> Array:
         if not isinstance(self.exponent, int):

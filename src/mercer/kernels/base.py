@@ -162,7 +162,13 @@ class Kernel(ABC):
         Raises:
             NoFeatureMap: The kernel has none of finite width.
         """
-        return self.feature_map(self.domain.encode(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            features = self.feature_map(self.domain.encode(X))
+        if not np.isfinite(features).all():
+            raise InvalidInput(
+                f"a feature of {self} overflows.\nRescale the data or the parameters."
+            )
+        return features
 
     def distance(self, X: Any, Y: Any = None) -> Array:
         r"""Distances in feature space, $\sqrt{k(x,x) + k(y,y) - 2k(x,y)}$, never NaN."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -72,6 +72,13 @@ class Dot(Kernel):
         X = self.reduced(points)
         Y = X if A is B else self.reduced(others)
         return products(X, Y, self.profile, own=squares(X) if A is B else None)
+
+    def cosines(self, A: Batch, B: Batch) -> Tiles:
+        """The same for the directions of the rows: their lengths may have no squares."""
+        check_vectors(self, A, B)
+        points, others = both_of(A, B)
+        U, _ = directions(self.reduced(points))
+        return products(U, U if A is B else directions(self.reduced(others))[0], self.profile)
 
     def diag(self, A: Batch) -> Array:
         check_vectors(self, A, A)
@@ -154,11 +161,7 @@ class Linear(Dot):
         return Gaussian((2 * rate) ** -0.5, self.metric)
 
     def normalized_tiles(self, A: Batch, B: Batch) -> Tiles:
-        # From directions: the squared lengths may leave the range of floating point.
-        check_vectors(self, A, B)
-        points, others = both_of(A, B)
-        U, _ = directions(self.reduced(points))
-        return products(U, U if A is B else directions(self.reduced(others))[0], self.profile)
+        return self.cosines(A, B)
 
     def reduced(self, points: Points) -> Points:
         if self.metric is None:
@@ -244,6 +247,12 @@ class Polynomial(Dot):
             np.power(tile, tile.dtype.type(self.degree), out=tile)
 
         return Applied(pairs, raise_power)
+
+    def normalized_tiles(self, A: Batch, B: Batch) -> Tiles | None:
+        if self.degree == 1:
+            return None if self.offset else self.cosines(A, B)
+        once = replace(self, degree=1)
+        return self.rules.power(once, self.degree).normalized_tiles(A, B)
 
     def diag(self, A: Batch) -> Array:
         return self._values(super().diag(A))

@@ -210,7 +210,8 @@ class Normalized(Lift):
         return Normalized(Power(exponent, self.kernel))
 
     def _squared_norms(self, A: Batch, *, divided: bool) -> Array:
-        own = self.kernel.diag(A)
+        with np.errstate(over="ignore", under="ignore"):
+            own = self.kernel.diag(A)
         wrong = np.flatnonzero(own < 0)
         if wrong.size:
             raise NotAKernel(
@@ -257,12 +258,14 @@ class Normalized(Lift):
             self.kernel.check_finite(A)
 
     def diag(self, A: Batch) -> Array:
-        return np.ones_like(self.kernel.diag(A))
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ones_like(self.kernel.diag(A))
 
     def normalized_tiles(self, A: Batch, B: Batch) -> Tiles:
         return self.tiles(A, B)
 
     def feature_map(self, A: Batch) -> Array:
+        self.kernel.check_finite(A)  # the features have no form that cannot overflow
         own = self.kernel.diag(A)
         if (own == 0).any():
             return super().feature_map(A)
