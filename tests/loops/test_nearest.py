@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mercer.loops import Blocks
 from mercer.loops import nearest as module
-from mercer.loops.nearest import FEW, STRIP, lowest, nearest
+from mercer.loops.nearest import FEW, STRIP, nearest
 
 
 def plain(queries, table, k, factor=None):
@@ -141,15 +140,3 @@ def test_single_precision_proposes_and_never_decides(rng, monkeypatch):
     agree(points, points, 5)
     assert decided[0][1] < 0.1
     assert decided[-1][0] == "float64"
-
-
-@pytest.mark.parametrize("count", [1, 3, 40])
-def test_the_lowest_values_of_a_matrix_are_those_of_a_stable_sort(rng, count):
-    matrix = rng.integers(0, 5, size=(200, 40)).astype(float)
-    own = rng.integers(0, 3, size=40).astype(float)
-    tiles = Blocks(matrix.shape, matrix.dtype, lambda i, j: matrix[i, j])
-    best, where = lowest(tiles, own, count)
-    values = own - 2 * matrix
-    order = np.argsort(values, axis=1, kind="stable")[:, :count]
-    np.testing.assert_array_equal(where, order)
-    np.testing.assert_array_equal(best, np.take_along_axis(values, order, axis=1))

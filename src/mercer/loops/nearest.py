@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.loops.compiled import REGROUP, compiled
+from mercer.loops.heaps import in_order, sift
 from mercer.loops.pairwise import PANELS
 from mercer.loops.threads import available, run
-from mercer.loops.tiles import COLUMNS, ROWS, SMALL, Slice, Tiles, Workspace, pieces
+from mercer.loops.tiles import ROWS, SMALL, Slice, pieces
 from mercer.loops.vector import ROWS as TILE
 from mercer.loops.vector import full_width, roundings, run_length, tile_dot, wide
 from mercer.types import Array, Indices
@@ -44,41 +45,6 @@ HOPELESS = 0.25
 
 CHUNK = 64
 """Scores that are compared with the bar together."""
-
-
-# A heap of the k lowest: the worst on top, of equal ones the later row.
-
-
-@compiled(frozenset())
-def _sift(score: Any, place: Any, count: Any) -> None:
-    """Let the top of the heap sink to where it belongs."""
-    at = 0
-    value, which = score[0], place[0]
-    while True:
-        child = 2 * at + 1
-        if child >= count:
-            break
-        other = child + 1
-        if other < count and (
-            score[other] > score[child]
-            or (score[other] == score[child] and place[other] > place[child])
-        ):
-            child = other
-        if score[child] < value or (score[child] == value and place[child] < which):
-            break
-        score[at], place[at] = score[child], place[child]
-        at = child
-    score[at], place[at] = value, which
-
-
-@compiled(frozenset())
-def _sort(score: Any, place: Any) -> None:
-    """Put a heap in order, the lowest first."""
-    for last in range(len(score) - 1, 0, -1):
-        value, which = score[last], place[last]
-        score[last], place[last] = score[0], place[0]
-        score[0], place[0] = value, which
-        _sift(score, place, last)
 
 
 @compiled(frozenset())
@@ -143,7 +109,7 @@ def _offer(part: Any, first: Any, zero: Any, one: Any, score: Any, place: Any) -
             for t in range(len(chunk)):
                 if chunk[t] < bar:
                     score[0], place[0] = chunk[t], first + start + t
-                    _sift(score, place, len(score))
+                    sift(score, place, len(score))
                     bar = score[0]
 
 
@@ -187,11 +153,11 @@ def _settle(
             gap = _squared(queries, row, points, places[t], factor)
             if gap < nearest[0] or (gap == nearest[0] and places[t] < which[0]):
                 nearest[0], which[0] = gap, places[t]
-                _sift(nearest, which, k)
+                sift(nearest, which, k)
         farthest = nearest[0]
         rest = np.float64(scores[at * kept]) + (1 - slack) * squares[at] - tiny
         sure[row] = found == len(points) or (found == kept and farthest < rest)
-        _sort(nearest, which)
+        in_order(nearest, which)
 
 
 @compiled()
@@ -218,7 +184,7 @@ def _exhaust(
                         gap = _squared(queries, row, points, c + t, factor)
                         if gap < nearest[0]:
                             nearest[0], which[0] = gap, c + t
-                            _sift(nearest, which, k)
+                            sift(nearest, which, k)
 
 
 @compiled(frozenset())
@@ -230,8 +196,8 @@ def _plain(
         gap = _squared(queries, row, points, at, factor)
         if gap < nearest[0]:
             nearest[0], which[0] = gap, at
-            _sift(nearest, which, k)
-    _sort(nearest, which)
+            sift(nearest, which, k)
+    in_order(nearest, which)
 
 
 def nearest(
@@ -409,53 +375,6 @@ class _Table:
                 search.where,
             )  # fmt: skip
             for row in mine:
-                _sort(search.best[row], search.where[row])
+                in_order(search.best[row], search.where[row])
 
         run(work, pieces(len(rows), STRIP), search.crew, object)
-
-
-# Any matrix of values, by its tiles
-
-
-@compiled(frozenset())
-def _lowest(
-    tile: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, own: Any, count: Any, best: Any,
-    where: Any,
-) -> None:  # fmt: skip
-    """Keep for rows i:j the lowest of `own - 2 * tile`, of columns k:m."""
-    for row in range(i, j):
-        score, place = best[row], where[row]
-        start = (row - i) * stride
-        for t in range(m - k):
-            value = own[k + t] - 2 * np.float64(tile[start + t])
-            if value < score[0]:
-                score[0], place[0] = value, k + t
-                _sift(score, place, count)
-
-
-def lowest(
-    tiles: Tiles, own: Reals, count: int, threads: int | None = None
-) -> tuple[Reals, Indices]:
-    """For each row of a matrix K the columns with the lowest `own - 2 K`, the lowest first, and
-    of equal ones the first. The matrix is never stored.
-
-    Args:
-        tiles: The matrix, finite.
-        own: A number a column.
-        count: How many, at most as many as there are columns.
-        threads: How many threads; by default as many as are available.
-    """
-    rows, columns = tiles.shape
-    best = np.full((rows, count), np.inf)
-    where = np.full((rows, count), -1, dtype=np.int64)
-
-    def work(strip: Slice, workspace: Workspace) -> None:
-        i, j = strip
-        for k, m in pieces(columns, COLUMNS):
-            with tiles.part((i, j), (k, m), workspace) as (tile, stride):
-                _lowest(tile, stride, i, j, k, m, own, count, best, where)
-        for row in range(i, j):
-            _sort(best[row], where[row])
-
-    run(work, pieces(rows, ROWS), tiles.crew(rows * columns, threads), Workspace)
-    return best, where

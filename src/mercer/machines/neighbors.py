@@ -15,7 +15,8 @@ from mercer.domains import Batch, DenseBatch, SparseBatch
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions.batches import coordinates
 from mercer.functions.rounding import lengths, norms
-from mercer.loops.nearest import lowest, nearest
+from mercer.loops.heaps import lowest
+from mercer.loops.nearest import nearest
 from mercer.machines.base import KernelMachine
 from mercer.machines.euclidean import Euclidean, neighbours_by_distance
 from mercer.machines.labels import read_labels

@@ -14,18 +14,16 @@ from sklearn.utils.metaestimators import available_if
 from mercer.domains import Batch
 from mercer.errors import (
     BudgetExceeded,
-    InvalidInput,
     InvalidParameter,
-    InvalidType,
     NoFeatureMap,
 )
 from mercer.functions import Function, concatenate
 from mercer.functions.rounding import product
-from mercer.kernels import Kernel
-from mercer.loops import dense, pieces, symmetric
+from mercer.loops import dense, symmetric
 from mercer.machines.base import KernelMachine
 from mercer.machines.data import as_sample
 from mercer.machines.labels import Labels, read_labels, require_two
+from mercer.machines.online import among, equal_points, votes
 from mercer.plan import Plan, readable
 from mercer.solvers.choose import SolverPlan
 from mercer.solvers.perceptron import Dual, Form, Primal, Walk, walk
@@ -39,9 +37,6 @@ WHOLE = 4_096
 
 LEAN = 8
 """The primal form is taken by itself where there are so many times fewer features than rows."""
-
-HELD = 1 << 22
-"""Values of functions that are held at once while they vote."""
 
 
 def _knows_new_points(machine: Any) -> bool:
@@ -171,13 +166,13 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         points = self._read(X, fitting=first)
         labels = read_labels(y, len(points), type(self).__name__)
         if first:
-            known = labels if classes is None else _among(labels, np.unique(classes))
+            known = labels if classes is None else among(labels, np.unique(classes))
             require_two(known.classes, type(self).__name__)
             self._begin(points, known)
             self._state, self._codes = self._fresh(0), np.zeros(0, dtype=np.int64)
             self.mistakes_ = []
         else:
-            known = _among(labels, self.classes_)
+            known = among(labels, self.classes_)
         self._go_on(points, known.codes, plan, began)
         return self
 
@@ -278,7 +273,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         used[[update.row for update in state.updates]] = True
         rows = np.flatnonzero(used)
         whole = visited is None  # all rows, which are told as they came
-        places = np.arange(len(rows)) if whole else _equal(points[rows], codes[rows])
+        places = np.arange(len(rows)) if whole else equal_points(points[rows], codes[rows])
         self._state = state.only(rows, places)
         _, first = np.unique(places, return_index=True)
         rows = rows[first]
@@ -349,53 +344,3 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):  # type: ignore[misc]
 
 def _whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
-def _among(labels: Labels, classes: Any) -> Labels:
-    """The same labels, as places among classes that are known.
-
-    Raises:
-        InvalidInput: One is not among them.
-    """
-    places = {name: place for place, name in enumerate(classes.tolist())}
-    unknown = [name for name in labels.classes.tolist() if name not in places]
-    if unknown:
-        raise InvalidInput(
-            f"y has the label {unknown[0]!r}, and the classes are {list(places)}.\nName all "
-            "classes in the first call: partial_fit(X, y, classes=...)."
-        )
-    codes = np.array([places[name] for name in labels.classes.tolist()], dtype=np.int64)
-    return Labels(classes, codes[labels.codes])
-
-
-def _equal(points: Batch, codes: Indices) -> Indices:
-    """Equal points of one class get one number, counted in the order of the rows."""
-    try:
-        (labels,) = points.identify()
-    except InvalidType:  # nothing tells these objects apart; merging only saves work
-        return np.arange(len(points))
-    keys = labels * (int(codes.max(initial=0)) + 1) + codes
-    _, first, places = np.unique(keys, return_index=True, return_inverse=True)
-    found: Indices = np.argsort(np.argsort(first))[places]
-    return found
-
-
-def votes(kernel: Kernel, anchors: Batch, state: Walk, points: Batch) -> Reals:
-    """What the functions on the way decide, each as often as it was asked.
-
-    Returns:
-        The balance of two classes, between -1 and 1, or the share of each class.
-    """
-    rows, changes, asked = state.history()
-    outputs = changes.shape[1]
-    found = np.empty((len(points), outputs))
-    for i, j in pieces(len(points), max(1, HELD // (len(rows) * outputs))):
-        values = kernel.block(points[slice(i, j)], anchors).astype(np.float64)
-        paths = np.cumsum(values[:, rows, None] * changes, axis=1)
-        if outputs == 1:
-            found[i:j, 0] = np.sign(paths[:, :, 0]) @ asked
-        else:
-            winners = paths.argmax(axis=2)
-            for c in range(outputs):
-                found[i:j, c] = (winners == c) @ asked
-    return found[:, 0] if outputs == 1 else found
