@@ -97,7 +97,8 @@ def without_a_name():
     """Rules, whose text is not that of a leaf, and code, which has none."""
     combined = {mc.Sum, mc.Product, mc.Scaled, mc.Power, mc.Exp, mc.Series, mc.Normalized}
     return combined | {
-        mc.Weighted, mc.Pullback, mc.Column, mc.Schoenberg, mc.FeatureKernel, mc.FunctionKernel,
+        mc.Weighted, mc.Pullback, mc.Column, mc.Filled, mc.Schoenberg, mc.FeatureKernel,
+        mc.FunctionKernel,
     }  # fmt: skip
 
 

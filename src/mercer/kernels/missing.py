@@ -85,8 +85,8 @@ def gaps(points: Batch) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 @dataclass(frozen=True)
 class Filled(Lift):
-    r"""A kernel on vectors with gaps, $k(\varphi(x), \varphi(y))$, where $\varphi$ puts a number
-    in the place of each coordinate that is missing.
+    r"""A kernel on vectors with gaps, $k(\varphi(x), \varphi(y))$, where $\varphi$ puts a
+    number in the place of each coordinate that is missing.
 
     Why it is a kernel (pullback): its feature map is $\Phi(\varphi(x))$. What is missing is
     NaN; times a kernel such as `Schoenberg(rate, Missing())` on the same column, a number that
@@ -111,8 +111,9 @@ class Filled(Lift):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        many = isinstance(self.fill, Iterable) and not isinstance(self.fill, str)
-        given = tuple(self.fill) if many else (self.fill,)  # type: ignore[arg-type]
+        fill: Any = self.fill
+        many = isinstance(fill, Iterable) and not isinstance(fill, str)
+        given = tuple(fill) if many else (fill,)
         numbers = tuple(parameters.number("Filled", "fill", value) for value in given)
         if not numbers:
             raise InvalidParameter("Filled needs a number for what is missing: Filled(0.0, k).")

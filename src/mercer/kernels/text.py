@@ -39,8 +39,9 @@ LEAVES = MappingProxyType(
         for leaf in (
             AdditiveChi2, Bias, Chi2, Cosine, CosineDifference, Delta, Exponential, GCD,
             GCDOverLCM, Gaussian, GeneralizedGaussian, Geometric, Intersection, Jaccard,
-            Laplacian, Linear, Matern, Min, MinOverMax, Missing, Periodic, Polynomial, ProductPower,
-            RationalQuadratic, SetIntersection, SetPower, SumPower, Tanimoto, Wendland, White,
+            Laplacian, Linear, Matern, Min, MinOverMax, Missing, Periodic, Polynomial,
+            ProductPower, RationalQuadratic, SetIntersection, SetPower, SumPower, Tanimoto,
+            Wendland, White,
         )
     }
 )  # fmt: skip

@@ -5,9 +5,9 @@ The kernel of a table is a product,
 $$k(x, y) = p(x_{\text{numbers}}, y_{\text{numbers}})\,
   \exp\left(-\sum_c r_c\, d_c(x_c, y_c)^2\right),$$
 
-where $p$ has one length a feature and fills gaps with the mean, and $d_c$ is the distance in the
-feature space of a plain kernel on column c: of `Delta` for labels, of `Jaccard` for sets, of
-`Missing` for gaps among numbers. It is the kernel that columns of ones and zeros would give.
+where $p$ has one length a feature and fills gaps with the mean, and $d_c$ is the distance in
+the feature space of a plain kernel on column c: of `Delta` for labels, of `Jaccard` for sets,
+of `Missing` for gaps among numbers. It is the kernel that columns of ones and zeros would give.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _of_table(table: RecordBatch, weights: Reals) -> Parts:
     names, blocks = [], []
     compared: list[Compared] = []
     ignored: list[tuple[Any, str]] = []
-    positions = {name: at for at, name in enumerate(table.columns)}
+    positions: dict[Any, Any] = {name: at for at, name in enumerate(table.columns)}
     if all(isinstance(name, str) for name in positions):
         positions = {name: name for name in positions}
     for column, part in table.columns.items():

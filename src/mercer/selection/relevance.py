@@ -1,14 +1,15 @@
 r"""How much each feature matters: lengths and rates that lower the leave-one-out error.
 
-With $A = K + \mu V^{-1}$ for relative weights V, and G its inverse on what is orthogonal to the
-constant (the offset costs nothing), a row that is left out is missed by $e_i = (G y)_i / G_{ii}$.
-From $dG = -G\, dK\, G$ the slope of the mean of $v_i e_i^2$ is $\operatorname{tr}(M\, dK)$ for
-one matrix M, whatever the parameter: so all of them cost little more than one. What is lowered is
+With $A = K + \mu V^{-1}$ for relative weights V, and G its inverse on what is orthogonal to
+the constant (the offset costs nothing), a row that is left out is missed by
+$e_i = (G y)_i / G_{ii}$. From $dG = -G\, dK\, G$ the slope of the mean of $v_i e_i^2$ is
+$\operatorname{tr}(M\, dK)$ for one matrix M, whatever the parameter: so all of them cost little
+more than one. What is lowered is
 
 $$\tfrac{n}{2} \log \sum_i v_i e_i^2 + \frac{1}{2 \sigma^2} \sum_c \delta_c^2,$$
 
-where $\delta_c$ is how far the logarithm of a length is from what they have in common. The second
-term is a prior: lengths differ by a factor of $e^\sigma$ or so, unless the data insist.
+where $\delta_c$ is how far the logarithm of a length is from what they have in common. The
+second term is a prior: lengths differ by a factor of $e^\sigma$ or so, unless the data insist.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch
 from mercer.kernels import Delta, Laplacian, Missing
@@ -87,7 +87,9 @@ class Relevance:
         width = self.numbers.shape[1]
         scaled = self.numbers * np.exp(logs[:width])
         if self.family == "laplacian":
-            values = Laplacian()(scaled) if width else np.ones((len(scaled),) * 2)
+            values = np.ones((len(scaled),) * 2)
+            if width:
+                values *= Laplacian()(scaled)
             slopes = -values
         else:
             norms = np.einsum("ij,ij->i", scaled, scaled)
@@ -101,7 +103,8 @@ class Relevance:
             for rate, apart in zip(np.exp(logs[width:]), self.apart, strict=True):
                 total += 2 * rate * apart
             factor = np.exp(-total)
-            values, slopes = values * factor, slopes * factor
+            values *= factor
+            slopes *= factor
         return values, slopes
 
     def __call__(self, logs: Reals, shift: float) -> tuple[float, Reals, float]:
@@ -184,15 +187,14 @@ def refined(criterion: Relevance, logs: Reals, shift: float) -> Reals:
 
     low, high = np.log(SHIFTS)
     start = np.concatenate([np.zeros(width + 1), [np.clip(np.log(shift), low, high)]])
-    with threadpool_limits(None, "blas"):
-        found = minimize(
-            lowered,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(-4, 4)] + [(-6, 4)] * width + [(low, high)],
-            options={"maxiter": STEPS, "maxfun": STEPS + STEPS // 4},
-        )
+    found = minimize(
+        lowered,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-4, 4)] + [(-6, 4)] * width + [(low, high)],
+        options={"maxiter": STEPS, "maxfun": STEPS + STEPS // 4},
+    )
     if not found.fun < 1e300:
         return logs
     better: Reals = logs + found.x[0] + found.x[1:-1]

@@ -1,4 +1,4 @@
-r"""Which kernel, when none is given: lengths from the spread of the data, tuned by leave-one-out.
+"""Which kernel, when none is given: lengths from the spread, tuned by leave-one-out.
 
 One length a feature from its weighted spread makes units irrelevant. Then three families are
 tried with one factor for all lengths, on few rows; and the best of them gets a length for each
