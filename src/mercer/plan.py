@@ -48,7 +48,8 @@ class Plan:
         memory: The budget: bytes, or a text such as "4 GB"; by default half of what is free.
         device: "cpu".
         precision: "float32" or "float64"; by default that of the points.
-        tolerance: The relative residual of iterative solvers; by default 1e-8.
+        tolerance: The relative residual of iterative solvers; by default 1e-8, and 1e-6 over
+            landmarks.
         threads: How many threads; by default the limit of threadpoolctl, and one inside a
             joblib worker.
 

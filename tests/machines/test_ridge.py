@@ -28,9 +28,9 @@ K = mc.Gaussian(1.3)
     [
         mc.KernelRidge(),
         mc.KernelRidge(kernel=mc.Gaussian(2.0), penalty=0.0),
-        mc.KernelRidge(kernel=mc.Gaussian(2.0), radius=2.0, fit_intercept=False),
+        mc.KernelRidge(kernel=mc.Gaussian(4.0), radius=50.0, fit_intercept=False),
         *[
-            mc.KernelRidge(kernel=mc.Gaussian(2.0), penalty=0.1, plan=method)
+            mc.KernelRidge(kernel=mc.Gaussian(4.0), penalty=1e-3, plan=method)
             for method in ("cholesky", "mixed", "conjugate", "landmarks")
         ],
         mc.KernelRidge(kernel="polynomial(2)", penalty=0.1),

@@ -7,7 +7,7 @@ learned is the same for data that are the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,10 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.weights)
+
+    def weighted(self, factors: Reals, targets: Reals) -> Sample:
+        """The same rows with their weights times positive factors, and with other targets."""
+        return replace(self, weights=self.weights * factors, targets=targets)
 
     def as_they_came(self, values: Array, *, share: bool = False) -> Array:
         """Numbers of the distinct rows, told for the rows as they came; 0 for those of weight
@@ -104,7 +108,7 @@ _NOTHING = (
 def _weights(given: Any, rows: int) -> Reals:
     weights = np.asarray(given, dtype=np.float64)
     if weights.ndim == 0:
-        return np.full(rows, float(weights))
+        weights = np.full(rows, float(weights))
     if weights.shape != (rows,):
         raise InvalidInput(
             f"{rows} rows need as many weights: sample_weight.shape == {weights.shape}, "
