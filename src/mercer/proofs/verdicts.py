@@ -224,9 +224,9 @@ def _checked(formula: Formula, deadline: float) -> str:
     values = case.values(x, y)
     if np.isnan(np.diagonal(values)).all():
         raise InvalidFormula(
-            f"{_short(formula)} is not defined where x = y: it divides by zero, or takes a root "
-            "or logarithm of a negative number there.\nA kernel has a value for every point with "
-            "itself."
+            f"{_short(formula)} is not defined where x = y: it divides by zero, or takes a "
+            "root or logarithm of a negative number there.\nA kernel has a value for every "
+            "point with itself."
         )
     algebra = Algebra.of(formula)
     algebra.deadline = time.monotonic() + FIRST * (deadline - time.monotonic())
