@@ -361,3 +361,14 @@ def test_values_are_not_written_over_sparse_points():
     X = sp.csr_array(np.ones((3, 3)))
     with pytest.raises(InvalidParameter, match="shares its memory"):
         line(X, out=X.data.reshape(3, 3))
+
+
+@pytest.mark.parametrize("exponent", [0.3, 0.5, 1.7])
+@pytest.mark.parametrize("kernel", [mc.ProductPower(1.5), mc.SumPower(1.5)], ids=str)
+def test_the_slope_of_a_root_in_the_base(kernel, exponent):
+    x, step = [0.5, 1.0, 2.0], 2.0**-17
+    power = kernel**exponent
+    up, down = (power.replace(kernel__base=1.5 * np.exp(sign * step))(x) for sign in (1, -1))
+    slope = power.parameter_gradient(x)["kernel__base"]
+    # A difference of this step is off by a third derivative times 2^-36, and 2^-53 / 2^-17.
+    np.testing.assert_allclose(slope, (up - down) / (2 * step), rtol=1e-8)

@@ -341,7 +341,10 @@ class Power(Kernel):
     def parameter_block(self, A: Batch, B: Batch) -> dict[str, Array]:
         if self._twin is not None:
             if not self.kernel.children():  # the same parameters, up to factors
-                return named("kernel", self._twin.parameter_block(A, B))
+                slopes = self._twin.parameter_block(A, B)
+                if "base" in slopes:  # the twin's is a power of it, its logarithm a multiple
+                    slopes["base"] = self.exponent * slopes["base"]
+                return named("kernel", slopes)
             self._check_underflow(A, B)
         inner = self.kernel.parameter_block(A, B)
         slope = self._slope(A, B)
