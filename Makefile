@@ -12,8 +12,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/with-plots ## a tour of a kernel: printed, and drawn into the folder demo/
+demo: $(VENV)/with-plots ## a tour of a kernel, then a table learned and predicted: in demo/
 	@$(BIN)/mercer tour --out demo
+	@set -e; cd demo; run() { echo; echo "\$$ mercer $$*"; ../$(BIN)/mercer "$$@"; }; \
+	run fit diabetes.csv --target progression --out diabetes.mercer; \
+	run predict diabetes.mercer diabetes.csv --interval 0.9 --keep progression \
+		--out predictions.csv; \
+	head -n 4 predictions.csv; \
+	run show diabetes.mercer
 
 # Two workers, a file each: tests of one file share its compiled loops and its data.
 test: $(VENV)/with-test ## all tests, with the code of the README, the docs and the docstrings

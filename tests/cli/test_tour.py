@@ -14,6 +14,7 @@ from mercer.cli import app, main
 from mercer.cli.tour import patient_kernel, patients
 
 TOUR = sys.modules["mercer.cli.tour"]  # in the package the name is that of the command
+TABLE = "diabetes.csv"
 PICTURES = ["discrimination.png", "distance_line.png", "distance_plane.png", "gram.png"]
 
 
@@ -56,8 +57,8 @@ def run_main(monkeypatch, *words):
 
 def test_the_pictures_are_drawn(toured):
     _, folder = toured
-    assert sorted(path.name for path in folder.iterdir()) == PICTURES
-    for path in folder.iterdir():
+    assert sorted(path.name for path in folder.iterdir()) == sorted([TABLE, *PICTURES])
+    for path in folder.glob("*.png"):
         assert path.read_bytes().startswith(b"\x89PNG")
 
 
@@ -108,6 +109,13 @@ def test_the_most_alike_patients_are_a_pair(toured):
     assert distances[i, j] == distances.min()
 
 
+def test_the_whole_study_is_written_as_a_table(toured):
+    lines = (toured[1] / TABLE).read_text().splitlines()
+    assert lines[0] == "age,sex,bmi,bp,s1,s2,s3,s4,s5,s6,progression"
+    assert len(lines) == 443
+    assert lines[1].startswith("59.0,group 2,32.1,101.0,")
+
+
 def test_the_tour_may_be_taken_twice(toured):
     _, folder = toured
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -120,14 +128,15 @@ def test_by_default_it_draws_into_demo(tmp_path, monkeypatch):
     monkeypatch.setattr(TOUR, "draw", lambda k, table, out: [out])
     result = CliRunner().invoke(app, ["tour"])
     assert result.exit_code == 0
-    assert result.output.endswith("wrote demo\n")
+    assert "wrote demo\n" in result.output
+    assert result.output.endswith("wrote demo/diabetes.csv\n")
 
 
 def test_the_installed_command(tmp_path):
     done = command("tour", "--out", str(tmp_path / "pictures"))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert sorted(path.name for path in (tmp_path / "pictures").iterdir()) == PICTURES
+    assert sorted(path.name for path in (tmp_path / "pictures").glob("*.png")) == PICTURES
     assert "is positive definite" in done.stdout
     assert "The reproducing property" in done.stdout
 

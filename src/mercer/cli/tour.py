@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,6 +35,7 @@ def tour(
     show_function(console, k, table)
     for picture in draw(k, table, out):
         console.print(f"wrote {picture}")
+    console.print(f"wrote {write_table(out)}", soft_wrap=True)
 
 
 def make_folder(out: Path) -> None:
@@ -51,17 +53,35 @@ def unusable(out: Path, error: OSError) -> InvalidInput:
     )
 
 
-def patients() -> dict[str, Any]:
-    """442 patients of a diabetes study, as a table: three numbers and a category."""
+def study() -> dict[str, Any]:
+    """442 patients of a diabetes study: what was measured, and how the illness progressed."""
     # Half a second, which the other commands are spared.
     from sklearn.datasets import load_diabetes  # noqa: PLC0415
 
     data = load_diabetes(scaled=False)
-    values = dict(zip(data.feature_names, data.data.T, strict=True))
-    table: dict[str, Any] = {name: values[name] for name in COLUMNS}
+    table: dict[str, Any] = dict(zip(data.feature_names, data.data.T, strict=True))
     # The study codes the sexes as 1 and 2 and does not say which is which.
     table["sex"] = [f"group {int(code)}" for code in table["sex"]]
-    return table
+    return table | {"progression": data.target}
+
+
+def patients() -> dict[str, Any]:
+    """The patients as a small table: three numbers and a category."""
+    table = study()
+    return {name: table[name] for name in COLUMNS}
+
+
+def write_table(out: Path) -> Path:
+    """The whole study as a CSV file, for `mercer fit`."""
+    table, path = study(), out / "diabetes.csv"
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            lines = csv.writer(file, lineterminator="\n")
+            lines.writerow(table)
+            lines.writerows(zip(*table.values(), strict=True))
+    except OSError as error:
+        raise unusable(out, error) from error
+    return path
 
 
 def patient_kernel(table: dict[str, Any]) -> Kernel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,23 +61,27 @@ def _lines(kernel: Kernel, columns: tuple[str, ...]) -> list[str]:
             f"alike in {how} of {_ways(lines)} ways:",
             *(INDENT + line for line in lines),
         ]
-    if isinstance(kernel, Scaled):
-        first, *rest = _lines(kernel.kernel, columns)
-        return [f"{_number(kernel.weight)} times {first}", *rest]
     if isinstance(kernel, Column):
         return _lines(kernel.kernel, tuple(map(str, kernel.columns)))
-    if isinstance(kernel, Filled):
-        *first, last = _lines(kernel.kernel, columns)
-        return [*first, f"{last}; gaps filled"]
     if isinstance(kernel, Schoenberg) and all(map(_is_plain, _parts(kernel.kernel, Sum))):
         return [_factor(kernel.rate, term, columns) for term in _parts(kernel.kernel, Sum)]
-    if isinstance(kernel, Exp | Normalized | Power):
-        what = kernel.word
-        if isinstance(kernel, Power):
-            what = f"the power {_number(kernel.exponent)} of"
-        first, *rest = _lines(kernel.kernel, columns)
-        return [f"{what} {first}", *rest]
+    if isinstance(kernel, Scaled | Exp | Normalized | Power | Filled):
+        before, after = _around(kernel)
+        first, *others = _lines(kernel.kernel, columns)
+        return [f"{before}{first}{after}", *others]
     return [_leaf(kernel, columns)]
+
+
+def _around(kernel: Kernel) -> tuple[str, str]:
+    """What a rule says before and after the kernel that it is used on."""
+    match kernel:
+        case Scaled(weight=weight):
+            return f"{_number(weight)} times ", ""
+        case Power(exponent=exponent):
+            return f"the power {_number(exponent)} of ", ""
+        case Filled():
+            return "", "; gaps filled"
+    return f"{kernel.word} of ", ""
 
 
 def _ways(lines: list[str]) -> int:
@@ -101,7 +104,7 @@ def _factor(rate: float, term: Kernel, columns: tuple[str, ...]) -> str:
         else:
             columns = tuple(map(str, term.columns))
         term = term.kernel
-    return f"{_verb(term)}{_where(columns)}, else a factor down to {math.exp(-2 * rate):.4g}"
+    return f"{_verb(term)}{_where(columns)}, else a factor exp(-{2 * rate:.4g})"
 
 
 def _parts(kernel: Kernel, kind: type[Any]) -> list[Kernel]:
