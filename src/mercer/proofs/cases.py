@@ -51,11 +51,13 @@ Verify = Callable[[Case], list[Condition]]
 """What a theorem asks of a case."""
 
 
-def verified(verify: Verify, count: int | None) -> Callable[[Step], list[Condition]]:
-    """A check of sums as one of steps."""
+def verified(
+    verify: Verify, count: int | None, needs: str = ""
+) -> Callable[[Step], list[Condition]]:
+    """A check of sums as one of steps, whose premises prove what is needed; "" for any."""
 
     def check(step: Step) -> list[Condition]:
-        flaw = _form(step, count)
+        flaw = _form(step, count) or lacks(step, needs)
         if flaw:
             return [Condition(flaw, holds=False)]
         try:
@@ -69,6 +71,15 @@ def verified(verify: Verify, count: int | None) -> Callable[[Step], list[Conditi
             return [Condition(f"the step can be read ({error})", holds=False)]
 
     return check
+
+
+def lacks(step: Step, needs: str) -> str:
+    """Which premise proves something else than is needed."""
+    for premise in step.premises:
+        if needs and premise.property != needs:
+            words = {PD: "positive definite", CND: "conditionally negative definite"}
+            return f"the premise {premise.claim['text']} has to be {words[needs]}"
+    return ""
 
 
 def _form(step: Step, count: int | None) -> str:

@@ -16,7 +16,7 @@ from mercer.kernels.rules import Condition, Rule, Step
 from mercer.kernels.terms import Term, escape, number, text
 from mercer.proofs.admissible import allowed
 from mercer.proofs.assumptions import Given
-from mercer.proofs.cases import formula_of
+from mercer.proofs.cases import PD, formula_of, lacks
 from mercer.proofs.reading import Formula
 from mercer.proofs.theorems import THEOREMS
 from mercer.proofs.trees import parameter
@@ -30,6 +30,8 @@ def _special(step: Step) -> list[Condition]:
     claim = step.claim
     if len(step.premises) != 1:
         return [Condition(f"there is one premise, not {len(step.premises)}", holds=False)]
+    if lacks(step, PD):
+        return [Condition(lacks(step, PD), holds=False)]
     general = _general(claim)
     if step.premises[0].claim != general:
         return [Condition("the premise is the same formula for all values", holds=False)]

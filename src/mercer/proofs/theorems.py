@@ -31,6 +31,7 @@ from mercer.proofs.cases import (
     algebra_of,
     formula_of,
     holds_if,
+    lacks,
     verified,
 )
 from mercer.proofs.composed import is_positive
@@ -43,6 +44,9 @@ def _line(step: Step) -> list[Condition]:
     """A formula of vectors of one coordinate, as one of numbers."""
     if len(step.premises) != 1 or step.premises[0].claim.head != "formula":
         return holds_if("there is one premise, a formula", holds=False)
+    lacking = lacks(step, PD)
+    if lacking:
+        return holds_if(lacking, holds=False)
     above, below = step.claim, step.premises[0].claim
     try:
         numbers = symmetry.on_line(formula_of(above).tree) == formula_of(below).tree
@@ -60,6 +64,9 @@ def _restriction(step: Step) -> list[Condition]:
     """The same text on a larger domain."""
     if len(step.premises) != 1 or step.premises[0].claim.head != "formula":
         return holds_if("there is one premise, a formula", holds=False)
+    lacking = lacks(step, PD)
+    if lacking:
+        return holds_if(lacking, holds=False)
     above, below = step.claim, step.premises[0].claim
     try:
         wider = larger(space(above["domain"]))
@@ -127,12 +134,13 @@ def _rule(
     *,
     premises: int | None = 0,
     proves: str = PD,
+    needs: str = PD,
     facts: str = "",
 ) -> Rule:
     def known(step: Step) -> frozenset[str]:
         return _no_facts(step) | frozenset(filter(None, [facts]))
 
-    check = verified(verify, premises)
+    check = verified(verify, premises, needs)
     return Rule(name, theorem, {"formula": ""}, check, known, proves)
 
 
@@ -170,6 +178,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 "Sums of c.n.d. functions are c.n.d.",
                 composed.total,
                 premises=None,
+                needs=CND,
                 proves=CND,
             ),
             Rule(
@@ -241,6 +250,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 "points.",
                 stationary.invariant,
                 premises=1,
+                needs=CND,
             ),
             _rule(
                 "mean taken off",
@@ -257,6 +267,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 "logarithm.",
                 _gap,
                 premises=1,
+                needs=CND,
             ),
             _rule(
                 "counting",
@@ -281,6 +292,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 "-y: the weights c at x and -c at -x have the sum 0.",
                 _odd_part,
                 premises=1,
+                needs=CND,
             ),
             _rule(
                 "sum of two points",
@@ -328,6 +340,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 "not 0.",
                 composed.identity,
                 premises=1,
+                needs=CND,
                 proves=CND,
             ),
             _rule(
@@ -368,6 +381,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 r"$\exp(-\psi)$ is a kernel for every c.n.d. $\psi$ (Schoenberg).",
                 composed.schoenberg,
                 premises=1,
+                needs=CND,
                 facts=DIVISIBLE,
             ),
             _rule(
@@ -383,6 +397,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 r"a mixture of kernels, for $a > 0$ and a c.n.d. $\psi > 0$.",
                 composed.reciprocal,
                 premises=1,
+                needs=CND,
                 facts=DIVISIBLE,
             ),
             _rule(
@@ -391,6 +406,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 r"$0 < a \le 1$ and a c.n.d. $\psi$ that is $\ge 0$ on the diagonal.",
                 composed.bernstein_power,
                 premises=1,
+                needs=CND,
                 proves=CND,
             ),
             _rule(
@@ -399,6 +415,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 r"\psi^{-t}$ is a kernel for every $t > 0$.",
                 composed.logarithm,
                 premises=1,
+                needs=CND,
                 proves=CND,
             ),
             _rule(
@@ -426,6 +443,7 @@ THEOREMS: Mapping[str, Rule] = MappingProxyType(
                 r"point 0 with the weight $-\sum_i c_i$.",
                 composed.anchored,
                 premises=1,
+                needs=CND,
             ),
             _rule(
                 "bochner",
