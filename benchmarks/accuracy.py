@@ -33,7 +33,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import accuracy_score, root_mean_squared_error
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    train_test_split,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
@@ -119,7 +124,9 @@ def peer(X, y, X_new, *, is_classes):
         name = "regressor__kernelridge__"
         grid = {f"{name}alpha": np.geomspace(1e-6, 1, 5), f"{name}gamma": gammas}
     scoring = "accuracy" if is_classes else "neg_root_mean_squared_error"
-    search = GridSearchCV(machine, grid, cv=5, scoring=scoring, n_jobs=2)
+    # Rows may be sorted: folds of neighbours would choose badly.
+    folds = (StratifiedKFold if is_classes else KFold)(5, shuffle=True, random_state=0)
+    search = GridSearchCV(machine, grid, cv=folds, scoring=scoring, n_jobs=2)
     with parallel_config("loky", inner_max_num_threads=1):
         search.fit(X, y)
     best = {name.rsplit("__", 1)[-1]: float(v) for name, v in search.best_params_.items()}
