@@ -74,6 +74,23 @@ def test_landmarks_by_both_ways_are_one_function(sample):
     )
 
 
+def test_the_penalty_that_landmarks_choose_is_used_on_all_points(sample, monkeypatch):
+    monkeypatch.setattr(choose, "SPECTRAL", 100)
+    monkeypatch.setattr(choose, "LANDMARKS", 40)
+    found = fit(sample, None)
+    assert found.is_exact
+    assert found.solution.method == found.plan.method == "cholesky"
+    assert "leave-one-out over 40 landmarks" in str(found.plan)
+    assert found.penalty in found.path.penalties
+    wanted = fit(sample, found.penalty, method="cholesky").solution
+    np.testing.assert_array_equal(found.solution.coefficients, wanted.coefficients)
+    # Who asks for landmarks gets them, and so does who has no room for more.
+    assert not fit(sample, None, method="landmarks").is_exact
+    assert not fit(sample, None, anchors=40).is_exact
+    monkeypatch.setattr("mercer.machines.least_squares.EXACT", 100)
+    assert not fit(sample, None).is_exact
+
+
 def test_all_points_as_landmarks_are_the_exact_method(sample):
     exact = fit(sample, method="cholesky")
     found = fit(sample, method="landmarks", tolerance=1e-11)
@@ -133,7 +150,7 @@ print(json.dumps([(after - before) * unit, model.plan_.memory, model.plan_.metho
         (2_500, 1e-3, {"memory": "110 MB"}, "cholesky"),
         (2_500, 1e-3, {"memory": "80 MB", "method": "mixed"}, "mixed"),
         (2_500, 1e-3, {"memory": "60 MB"}, "landmarks"),
-        (2_500, "auto", {"memory": "90 MB"}, "landmarks"),
+        (2_500, "auto", {"memory": "80 MB"}, "landmarks"),
         (1_000, "auto", {"memory": "80 MB"}, "spectral"),
         (2_500, 1e-1, {"memory": "70 MB", "method": "conjugate"}, "conjugate"),
     ],

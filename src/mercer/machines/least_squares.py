@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,13 @@ from mercer.problems.risk import LeastSquares
 from mercer.selection.penalties import Path, leave_one_out, within
 from mercer.selection.scales import subset
 from mercer.solvers.cholesky import cholesky, mixed
-from mercer.solvers.choose import SolverPlan, choose_least_squares, needed, rank_of
+from mercer.solvers.choose import (
+    EXACT,
+    SolverPlan,
+    choose_least_squares,
+    needed,
+    rank_of,
+)
 from mercer.solvers.conjugate import conjugate, pivoted
 from mercer.solvers.landmarks import Landmarks, landmarks, whitening
 from mercer.solvers.solution import Solution
@@ -90,7 +96,9 @@ def fit_least_squares(
         check_assumed(kernel, sample.points)
     task = _Task(kernel, sample, plan, has_offset, chance)
     if many or chosen.method in ("spectral", "primal"):
-        return task.by_spectrum(penalties, chosen, radius)
+        found = task.by_spectrum(penalties, chosen, radius)
+        asked = plan.method != "auto" or plan.anchors != "auto"
+        return found if asked or found.path is None else task.on_all(found)
     penalty = float(np.ravel(penalties)[0])
     if chosen.method == "landmarks":
         return task.by_landmarks(penalty, chosen)
@@ -158,6 +166,23 @@ class _Task:
             white=chosen.method == "landmarks",
             threads=chosen.threads,
         )
+
+    def on_all(self, found: Fitted) -> Fitted:
+        """With the penalty that landmarks have chosen, the function over all points: where that
+        is possible it predicts far better.
+        """
+        rows = len(self.sample)
+        outputs = self.sample.targets.shape[1]
+        chosen = choose_least_squares(
+            self.plan, rows, outputs, width=None, many_penalties=False
+        )
+        if found.is_exact or rows > EXACT or chosen.method == "landmarks":
+            return found
+        solved = self.by_products(found.penalty, chosen)
+        plan = solved.plan
+        why = f"{plan.why}; the penalty by leave-one-out over {found.plan.anchors} landmarks"
+        memory = max(plan.memory, found.plan.memory)
+        return replace(solved, path=found.path, plan=plan.instead(plan.method, why, memory))
 
     # Landmarks
 

@@ -67,7 +67,8 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         kernel_: The kernel.
         penalty_: The penalty.
         penalties_: The penalties that were tried, None if one was given.
-        loo_errors_: Their mean squared leave-one-out errors.
+        loo_errors_: Their mean squared leave-one-out errors; for more than 5000 rows those of
+            functions over landmarks.
         loo_predictions_: For each row, what is predicted by the others; for up to 2000 rows if
             the penalty was given and the method tells no eigenvalues.
         dual_coef_: The coefficients, for the rows as they came.

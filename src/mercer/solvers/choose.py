@@ -18,6 +18,10 @@ MIXED = 3_600
 LANDMARKS = 2_000
 """Landmarks that are taken when the matrix does not fit, if the memory allows."""
 
+EXACT = 20_000
+"""Rows up to which all points are anchors, if the matrix fits, once landmarks have chosen the
+penalty."""
+
 TILES = 40_000_000
 """Bytes for the tiles and the blocks of rows that all methods pass over."""
 
