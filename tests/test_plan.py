@@ -37,6 +37,19 @@ def test_memory_in_words(text, size):
     assert Plan(memory=text) == Plan(memory=size)
 
 
+@pytest.mark.parametrize("method", ["cholesky", "mixed", "conjugate", "spectral", "landmarks"])
+def test_the_methods_of_machines_are_plans(method):
+    assert Plan(method=method) == as_plan(method)
+    assert str(as_plan(method)) == f"Plan(method='{method}')"
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "many", True, None])
+def test_landmarks_are_counted(wrong):
+    assert Plan(anchors=np.int64(7)).anchors == 7
+    with pytest.raises(InvalidParameter, match="Plan needs anchors"):
+        Plan(anchors=wrong)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -86,8 +86,13 @@ def mixed(
         The solution; None where float32 is too rough for this matrix.
     """
     start = time.perf_counter()
+    rows = len(problem.weights)
+    # The largest eigenvalue is no less than the largest entry of the diagonal.
+    least = float((problem.weights * problem.gram.diagonal()).max())
+    if not at_any_price and rows < WORTH * (_steps(problem.shift, least, tolerance) + 1):
+        return None
     steps, largest = steps_needed(problem, tolerance)
-    rough = len(problem.weights) < WORTH * (steps + 1)
+    rough = rows < WORTH * (steps + 1)
     if rough and not at_any_price:
         return None
     matrix = problem.gram.to_dense(np.float32)
@@ -138,8 +143,13 @@ def steps_needed(problem: LeastSquares, tolerance: float) -> tuple[float, float]
             vector /= float(np.linalg.norm(vector)) or 1.0
             vector = problem.roots[:, None] * (problem.gram @ (problem.roots[:, None] * vector))
         largest = min(largest, 1.2 * float(np.linalg.norm(vector)))
-    ratio = problem.shift / (UNIT * largest) if largest > 0 else math.inf
-    return -math.log(tolerance / 4) / math.log1p(4 * ratio), largest
+    return _steps(problem.shift, largest, tolerance), largest
+
+
+def _steps(shift: float, largest: float, tolerance: float) -> float:
+    """Steps for a shift and a largest eigenvalue: a fit to trials with many spectra."""
+    ratio = shift / (UNIT * largest) if largest > 0 else math.inf
+    return -math.log(tolerance / 4) / math.log1p(4 * ratio)
 
 
 def _shift(matrix: NDArray[np.floating], roots: NDArray[np.floating], shift: float) -> None:
