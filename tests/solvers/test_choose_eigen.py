@@ -5,7 +5,7 @@ import pytest
 from mercer.errors import BudgetExceeded, InvalidParameter
 from mercer.plan import Plan
 from mercer.solvers.choose_eigen import DENSE, METHODS, WIDEST, choose_eigen
-from mercer.solvers.eigen import largest, suits
+from mercer.solvers.krylov import largest, suits
 
 LARGE = Plan(memory="100 GB")
 

@@ -11,6 +11,7 @@ from mercer.domains import Batch
 from mercer.errors import NoFeatureMap
 from mercer.gram import operator
 from mercer.kernels import Kernel
+from mercer.loops import available
 from mercer.machines.precomputed import Precomputed
 from mercer.plan import Plan
 from mercer.solvers.choose_eigen import EigenPlan, choose_eigen
@@ -60,7 +61,8 @@ def centred(
     kernel: Kernel, points: Batch, weights: Reals, chosen: EigenPlan, plan: Plan
 ) -> Centred:
     """The centred Gram matrix, stored or not, as was chosen."""
-    threads: Any = "auto" if chosen.threads is None else chosen.threads
+    # Told by their number, threads of products do not follow the limit of BLAS.
+    threads = available() if chosen.threads is None else chosen.threads
     # LAPACK needs a copy of its own to overwrite, so its matrix is stored only once.
     stores = chosen.stores and chosen.method != "spectral"
     storage = Plan(

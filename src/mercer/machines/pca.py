@@ -16,16 +16,8 @@ from mercer.machines.base import KernelMachine
 from mercer.machines.components import all_pairs, as_given, centred, chosen_plan, direct
 from mercer.machines.data import Sample, as_sample
 from mercer.plan import Plan
-from mercer.solvers.eigen import (
-    PASSES,
-    Centred,
-    Eigenpairs,
-    enough,
-    krylov,
-    largest,
-    require_converged,
-    until_share,
-)
+from mercer.solvers.eigen import Centred, Eigenpairs, enough
+from mercer.solvers.krylov import PASSES, krylov, largest, require_converged, until_share
 from mercer.solvers.solution import Solution
 from mercer.types import Array
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mercer.errors import BudgetExceeded, InvalidParameter
 from mercer.plan import Plan, readable
 from mercer.solvers.choose import SolverPlan
-from mercer.solvers.eigen import basis_bytes, suits
+from mercer.solvers.krylov import basis_bytes, suits
 
 DENSE = 500
 """Rows up to which all eigenpairs take no longer than a few."""

@@ -9,15 +9,8 @@ from mercer.errors import NotConverged, NotPositiveDefinite
 from mercer.gram import Operator
 from mercer.machines.precomputed import Precomputed
 from mercer.plan import Plan
-from mercer.solvers.eigen import (
-    Centred,
-    krylov,
-    largest,
-    of_features,
-    require_converged,
-    spectral,
-    until_share,
-)
+from mercer.solvers.eigen import Centred, of_features, spectral
+from mercer.solvers.krylov import krylov, largest, require_converged, until_share
 
 EPS = np.finfo(float).eps
 
