@@ -58,7 +58,7 @@ class Sample:
         return shared
 
 
-def as_sample(points: Batch, targets: Array | None, weights: Any) -> Sample:
+def as_sample(points: Batch, targets: Array | Indices | None, weights: Any) -> Sample:
     """The measure that points, targets and weights describe.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
@@ -29,9 +29,20 @@ class Labels:
     classes: Array
     codes: Indices
 
+    def kept(self, codes: Indices) -> Labels:
+        """The labels of rows with these codes, and only the classes that occur."""
+        found, places = np.unique(codes, return_inverse=True)
+        return Labels(self.classes[found], places.astype(np.int64))
+
     def signs(self) -> Reals:
         """-1 for the first of two classes and 1 for the second."""
         return np.where(self.codes > 0, 1.0, -1.0)
+
+    def columns(self) -> Reals:
+        """Targets of -1 and 1: one column for two classes, else one a class."""
+        if len(self.classes) <= 2:
+            return self.signs()[:, None]
+        return 2 * self.hot() - 1
 
     def hot(self) -> Reals:
         """A row a point, with a one at its class."""
@@ -59,6 +70,8 @@ def read_labels(y: Any, rows: int, owner: str) -> Labels:
             f"This {owner} estimator requires y to be passed, but the target y is None."
         )
     given = column_or_1d(_plain(y), warn=True)
+    if given.dtype.kind == "f":
+        assert_all_finite(given, input_name="y")
     check_consistent_length(np.empty(rows), given)
     check_classification_targets(given)
     try:
@@ -70,14 +83,12 @@ def read_labels(y: Any, rows: int, owner: str) -> Labels:
     return Labels(classes, codes.astype(np.int64))
 
 
-def require_two(labels: Labels, weights: Reals | None, owner: str) -> None:
-    """Raise unless at least two classes have a row of positive weight."""
-    seen = np.bincount(labels.codes, weights, len(labels.classes)) > 0
-    if seen.sum() < 2:
-        only = labels.classes[seen]
+def require_two(classes: Array, owner: str) -> None:
+    """Raise unless there are at least two classes."""
+    if len(classes) < 2:
         raise InvalidInput(
-            f"{owner} tells classes apart, and all rows are of one class"
-            f"{f', {only[0]!r}' if len(only) else ''}.\nGive it rows of at least two classes."
+            f"{owner} tells classes apart, and all rows of positive weight are of one class, "
+            f"{classes[0]!r}.\nGive it rows of at least two classes."
         )
 
 
@@ -92,13 +103,12 @@ def class_weights(given: Any, labels: Labels, weights: Reals | None) -> Reals:
     Raises:
         InvalidParameter: It is none of these, or names a class that is not there.
     """
-    factors = np.ones(len(labels.classes))
+    factors: Reals = np.ones(len(labels.classes))
     if given is None:
         return factors[labels.codes]
     if isinstance(given, str) and given == "balanced":
         mass = np.bincount(labels.codes, weights, len(labels.classes)).astype(np.float64)
-        present = mass > 0
-        factors[present] = mass.sum() / (present.sum() * mass[present])
+        factors = mass.sum() / (len(mass) * mass)
         return factors[labels.codes]
     if not isinstance(given, dict):
         raise InvalidParameter(
@@ -110,9 +120,10 @@ def class_weights(given: Any, labels: Labels, weights: Reals | None) -> Reals:
             raise InvalidParameter(
                 f"class_weight names the class {name!r}, and the classes are {names}."
             )
-        if not (np.isfinite(factor) and factor >= 0):
+        if not (np.isfinite(factor) and factor > 0):
             raise InvalidParameter(
-                f"class_weight of {name!r} is a number >= 0, got {factor!r}."
+                f"class_weight of {name!r} is a number > 0, got {factor!r}.\nA class that is "
+                "not to count is left out of the data."
             )
         factors[names.index(name)] = factor
     return factors[labels.codes]

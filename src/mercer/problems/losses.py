@@ -15,7 +15,7 @@ array([0.25, 5.  ])
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,17 +29,24 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Loss(ABC):
-    """A convex loss L(y, f) of a target y and a prediction f.
+    r"""A convex loss L(y, f) of a target y and a prediction f.
 
     Attributes:
         word: Its name in a text.
         targets: What y is: "numbers", "counts" (>= 0) or "signs" (-1 and 1).
-        is_smooth: Whether the slope is continuous everywhere.
+        is_smooth: Whether the slope is continuous everywhere. Where it is not, the conjugate
+            is $y u + \epsilon |u|$ on the slopes that there are, with the half-width
+            $\epsilon$ of a `tube` around the target in which the loss is zero.
     """
 
     word: ClassVar[str]
     targets: ClassVar[str] = "numbers"
     is_smooth: ClassVar[bool] = True
+
+    @property
+    def tube(self) -> float:
+        """The half-width of the interval around the target that costs nothing."""
+        return 0.0
 
     @abstractmethod
     def value(self, y: Reals, f: Reals) -> Reals:
@@ -60,12 +67,6 @@ class Loss(ABC):
     @abstractmethod
     def slopes(self, y: Reals) -> tuple[Reals, Reals]:
         """The least and the largest slope for each target: where the conjugate is finite."""
-
-    def smoothed(self, width: float) -> Loss:
-        """A loss with a continuous slope that is lower by at most `width` / 2 times the
-        square of the largest slope; a loss without kinks is its own.
-        """
-        return self
 
     def check(self, y: Reals) -> None:
         """Raise unless the targets are such that the loss has a value.
@@ -302,105 +303,63 @@ class SquaredHinge(_Margin):
 
 @dataclass(frozen=True)
 class Hinge(_Margin):
-    r"""$\max(0, 1 - y f)$, the loss of support vector machines.
-
-    Args:
-        width: Over which the kink is rounded off; 0 for none.
-    """
+    r"""$\max(0, 1 - y f)$, the loss of support vector machines."""
 
     word = "hinge"
     is_smooth = False
-    width: float = field(default=0.0, repr=False)
-
-    def _at(self, m: Reals) -> Reals:
-        """The slope s in [-1, 0] where s (m - 1) - width s^2 / 2 is largest."""
-        if not self.width:
-            return np.where(m < 1, -1.0, 0.0)
-        return np.clip((m - 1) / self.width, -1, 0)
 
     def of(self, m: Reals) -> Reals:
-        s = self._at(m)
-        return s * (m - 1) - self.width * s**2 / 2
+        return np.maximum(0, 1 - m)
 
     def first(self, m: Reals) -> Reals:
-        return self._at(m)
+        return np.where(m < 1, -1.0, 0.0)
 
     def second(self, m: Reals) -> Reals:
-        if not self.width:
-            return np.zeros_like(m)
-        return ((m < 1) & (m > 1 - self.width)) / self.width
+        return np.zeros_like(m)
 
     def dual(self, s: Reals) -> Reals:
-        return np.where((s >= -1) & (s <= 0), s + self.width * s**2 / 2, np.inf)
-
-    def smoothed(self, width: float) -> Loss:
-        return Hinge(width)
-
-    def __str__(self) -> str:
-        return self.word
+        return np.where((s >= -1) & (s <= 0), s, np.inf)
 
 
 @dataclass(frozen=True)
 class _Kinked(Loss):
-    r"""The largest of $u (f - y) - \epsilon |u|$ over slopes between two numbers."""
+    r"""The largest of $u (f - y) - \epsilon |u|$ over slopes u between two numbers."""
 
     is_smooth = False
 
     @abstractmethod
-    def _shape(self) -> tuple[float, float, float, float]:
-        """The least and the largest slope, epsilon, and over what width kinks are rounded."""
+    def _ends(self) -> tuple[float, float]:
+        """The least and the largest slope."""
 
     def slope(self, y: Reals, f: Reals) -> Reals:
-        low, high, epsilon, width = self._shape()
+        low, high = self._ends()
         gap = f - y
-        beyond = np.sign(gap) * np.maximum(np.abs(gap) - epsilon, 0)
-        if not width:
-            return np.where(beyond > 0, high, np.where(beyond < 0, low, 0.0))
-        return np.clip(beyond / width, low, high)
+        found: Reals = np.where(gap > self.tube, high, np.where(gap < -self.tube, low, 0.0))
+        return found
 
     def value(self, y: Reals, f: Reals) -> Reals:
-        _, _, epsilon, width = self._shape()
-        u = self.slope(y, f)
-        return u * (f - y) - epsilon * np.abs(u) - width * u**2 / 2
+        return self.slope(y, f) * (f - y - np.sign(f - y) * self.tube)
 
     def curvature(self, y: Reals, f: Reals) -> Reals:
-        low, high, epsilon, width = self._shape()
-        if not width:
-            return np.zeros_like(f)
-        gap = f - y
-        rising = (gap > epsilon) & (gap < epsilon + high * width)
-        falling = (gap < -epsilon) & (gap > -epsilon + low * width)
-        return (rising | falling) / width
+        return np.zeros_like(f)
 
     def conjugate(self, y: Reals, u: Reals) -> Reals:
-        low, high, epsilon, width = self._shape()
-        inside = (u >= low) & (u <= high)
-        return np.where(inside, y * u + epsilon * np.abs(u) + width * u**2 / 2, np.inf)
+        low, high = self._ends()
+        return np.where((u >= low) & (u <= high), y * u + self.tube * np.abs(u), np.inf)
 
     def slopes(self, y: Reals) -> tuple[Reals, Reals]:
-        low, high, _, _ = self._shape()
+        low, high = self._ends()
         return np.full_like(y, low), np.full_like(y, high)
 
 
 @dataclass(frozen=True)
 class Absolute(_Kinked):
-    r"""$|y - f|$: the median of the targets is the best constant.
-
-    Args:
-        width: Over which the kink is rounded off; 0 for none.
-    """
+    r"""$|y - f|$: the median of the targets is the best constant."""
 
     word = "absolute"
-    width: float = field(default=0.0, repr=False)
 
-    def _shape(self) -> tuple[float, float, float, float]:
-        return -1.0, 1.0, 0.0, self.width
-
-    def smoothed(self, width: float) -> Loss:
-        return Absolute(width)
-
-    def __str__(self) -> str:
-        return self.word
+    def _ends(self) -> tuple[float, float]:
+        return -1.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -409,25 +368,21 @@ class EpsilonInsensitive(_Kinked):
 
     Args:
         epsilon: The half-width of the tube.
-        width: Over which the kinks are rounded off; 0 for none.
     """
 
     word = "epsilon_insensitive"
     epsilon: float = 0.1
-    width: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.epsilon) and self.epsilon >= 0):
             raise InvalidParameter(f"{self.word} needs epsilon >= 0, got {self.epsilon!r}.")
 
-    def _shape(self) -> tuple[float, float, float, float]:
-        return -1.0, 1.0, self.epsilon, self.width
+    @property
+    def tube(self) -> float:
+        return self.epsilon
 
-    def smoothed(self, width: float) -> Loss:
-        return EpsilonInsensitive(self.epsilon, width)
-
-    def __str__(self) -> str:
-        return f"{self.word}({self.epsilon:g})"
+    def _ends(self) -> tuple[float, float]:
+        return -1.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -436,24 +391,16 @@ class Pinball(_Kinked):
 
     Args:
         q: Which quantile, between 0 and 1.
-        width: Over which the kink is rounded off; 0 for none.
     """
 
     word = "pinball"
     q: float = 0.5
-    width: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
         _share(self, self.q)
 
-    def _shape(self) -> tuple[float, float, float, float]:
-        return -self.q, 1 - self.q, 0.0, self.width
-
-    def smoothed(self, width: float) -> Loss:
-        return Pinball(self.q, width)
-
-    def __str__(self) -> str:
-        return f"{self.word}({self.q:g})"
+    def _ends(self) -> tuple[float, float]:
+        return -self.q, 1 - self.q
 
 
 # ------------------------------------------------------------------------------------ names
@@ -487,7 +434,7 @@ def loss(given: Any) -> Loss:
         numbers = [float(part) for part in rest.removesuffix(")").split(",") if part.strip()]
     except ValueError:
         numbers = [np.nan, np.nan]
-    takes = len([part for part in fields(kind) if part.name != "width"])
+    takes = len(fields(kind))
     if len(numbers) > takes or (rest and not rest.endswith(")")):
         example = f'"{name}(0.5)"' if takes else f'"{name}"'
         raise InvalidParameter(f"{given!r} is no loss: write {example}.")

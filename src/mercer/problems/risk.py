@@ -112,15 +112,22 @@ class Risk:
         shares: Reals = self.weights / self.weights.sum()
         return shares
 
-    def smoothed(self, width: float) -> Risk:
-        """The same with a loss whose slope is continuous."""
-        loss = self.loss.smoothed(width)
-        return Risk(loss, self.targets, self.weights, self.penalty, self.has_offset)
-
     def value(self, values: Reals, squared_norm: float) -> float:
         """The risk of a function with these values (offset included) and this norm."""
         losses = self.loss.value(self.targets, values)
         return float(self.shares @ losses + self.penalty * squared_norm)
+
+    @cached_property
+    def size(self) -> float:
+        """What a gap is compared with where the least risk is nothing: a thousandth of the
+        risk of the function zero.
+        """
+        zero = self.value(np.zeros_like(self.targets), 0.0)
+        return max(1e-3 * abs(zero), float(np.finfo(np.float64).tiny))
+
+    def gap(self, objective: float, lower: float) -> float:
+        """How far an objective is above a lower bound, relative to it."""
+        return (objective - lower) / max(abs(objective), self.size)
 
     def slope(self, values: Reals) -> Reals:
         """The derivative of the mean loss in each value."""
@@ -137,27 +144,32 @@ class Risk:
         and that sum to zero if there is an offset,
         $-\sum_i s_i L^*(y_i, u_i / s_i) - u^\top K u / 4 \lambda$ with the shares s.
         """
-        low, high = self.loss.slopes(self.targets)
-        inside = self._feasible(slopes, self.shares * low, self.shares * high)
+        inside = self.feasible(slopes)
         if inside is None:
             return -np.inf
-        # Division may round to just outside.
-        conjugates = self.loss.conjugate(self.targets, np.clip(inside / self.shares, low, high))
         quadratic = float(inside @ (matrix @ inside)) / (4 * self.penalty)
-        return -float(self.shares @ conjugates) - quadratic
+        return -self.conjugate(inside) - quadratic
 
-    def _feasible(self, slopes: Reals, low: Reals, high: Reals) -> Reals | None:
-        """The slopes moved into their bounds, and to the sum zero where that is asked for."""
+    def conjugate(self, slopes: Reals) -> float:
+        """The sum of the conjugates at slopes that the loss can have."""
+        low, high = self.loss.slopes(self.targets)
+        # Division may round to just outside.
+        inside = np.clip(slopes / self.shares, low, high)
+        return float(self.shares @ self.loss.conjugate(self.targets, inside))
+
+    def feasible(self, slopes: Reals) -> Reals | None:
+        """The slopes moved into their bounds, and to the sum zero where there is an offset;
+        None where that cannot be.
+        """
+        low, high = (self.shares * end for end in self.loss.slopes(self.targets))
         inside: Reals = np.clip(slopes, low, high)
-        if not self.has_offset:
-            return inside
         excess = float(inside.sum())
+        if not self.has_offset or excess == 0:
+            return inside
         # Scaling down those that pull the wrong way keeps all within their bounds, which
         # hold zero.
         wrong = inside > 0 if excess > 0 else inside < 0
         side = float(inside[wrong].sum())
-        if excess == 0:
-            return inside
         if not side or not (low[wrong] <= 0).all() or not (high[wrong] >= 0).all():
             return None
         scaled: Reals = inside.copy()

@@ -4,21 +4,25 @@ The loss of a row is $\ln \sum_c e^{f_c} - f_y$, with the slopes $p - e_y$ and t
 $\operatorname{diag}(p) - p p^\top \preceq \tfrac12 I$ (Boehning). The bound is the same for
 all classes and all steps: its one factor preconditions conjugate gradients for the equations
 of each step.
+
+The unknowns are the weights of features, a column a class, with a last row for the offsets. At
+the end the coefficients are the slopes divided by $-2 \lambda$, as for every smooth loss.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 from scipy.special import logsumexp, softmax
 from threadpoolctl import threadpool_limits
 
 from mercer.solvers.solution import Solution
-from mercer.solvers.spans import Span, Step
+from mercer.solvers.spans import Span
 
 Reals = NDArray[np.float64]
 
@@ -80,103 +84,125 @@ def multinomial(
         threads: How many threads the matrices take.
     """
     began = time.perf_counter()
-    shape = problem.hot.shape
-    coefficients, offset = (np.zeros(shape), np.zeros(shape[1])) if start is None else start
-    double = 2 * problem.penalty
     steps = 0
     with threadpool_limits(threads, "blas"):
-        bound = 0.5 * problem.shares[:, 0]
-        precondition = span.step(bound, double, has_offset=problem.has_offset)
-        image = span @ coefficients
-        size = float(np.linalg.norm(problem.slope(np.zeros(shape)))) or 1.0
-        gradient = np.inf
+        search = _Search(span.features, problem)
+        weights = search.zero if start is None else search.of(*start)
+        size = search.size(search.gradient(search.zero)) or 1.0
+        reached = np.inf
         while steps < STEPS:
-            values = image + offset
-            rest = -problem.slope(values) - double * coefficients
-            gradient = float(np.linalg.norm(rest)) / size
-            if gradient <= tolerance:
+            gradient = search.gradient(weights)
+            reached = search.size(gradient) / size
+            if reached <= tolerance:
                 break
             steps += 1
-            chances = softmax(values, axis=1)
-            move = _solve(span, problem, chances, rest, precondition, min(0.1, gradient))
-            length = _length(problem, values, coefficients, image, move)
+            move = search.newton(weights, gradient, min(0.1, reached))
+            length = search.length(weights, gradient, move)
             if not length:
                 break
-            coefficients = coefficients + length * move[0]
-            offset = offset + length * move[1]
-            image = image + length * move[2]
-    offset = offset - offset.mean()
+            weights = weights + length * move
+        values = search.values(weights)
+    coefficients = -problem.slope(values) / (2 * problem.penalty)
+    offset = weights[-1] - weights[-1].mean() if problem.has_offset else np.zeros(len(values.T))
     seconds = time.perf_counter() - began
     return Solution(
-        "newton", coefficients, offset, gradient, None, steps, gradient <= tolerance, seconds
+        "newton", coefficients, offset, reached, None, steps, reached <= tolerance, seconds
     )
 
 
-def _solve(
-    span: Span,
-    problem: Classes,
-    chances: Reals,
-    rest: Reals,
-    precondition: Step,
-    accuracy: float,
-) -> tuple[Reals, Reals, Reals]:
-    """The Newton step (a, b) and K a, by conjugate gradients in the space of functions.
+class _Search:
+    """The risk as a function of the weights of features, with its derivatives."""
 
-    The residuals are derivatives, and pair with functions by the sum of the products of their
-    values: in this pairing the equations and the preconditioner are symmetric.
-    """
-    double = 2 * problem.penalty
+    def __init__(self, rows: Reals, problem: Classes) -> None:
+        self.problem, self.plain = problem, rows
+        ones = np.ones((len(rows), int(problem.has_offset)))
+        self.rows = np.hstack([rows, ones])
+        self.ridge = np.full((self.rows.shape[1], 1), 2 * problem.penalty)
+        if problem.has_offset:
+            self.ridge[-1] = 0
+        bound = self.rows.T @ (0.5 * problem.shares * self.rows)
+        bound[np.diag_indices_from(bound)] += self.ridge[:, 0]
+        self._bound = cho_factor(bound, lower=True, overwrite_a=True, check_finite=False)
 
-    def bend(values: Reals) -> Reals:
-        mean = (chances * values).sum(axis=1, keepdims=True)
-        bent: Reals = problem.shares * chances * (values - mean)
-        return bent
+    @property
+    def zero(self) -> Reals:
+        """No function at all."""
+        return np.zeros((self.rows.shape[1], self.problem.hot.shape[1]))
 
-    total: list[Any] = [np.zeros_like(rest), np.zeros(rest.shape[1]), np.zeros_like(rest)]
-    way = _moved(span, precondition(rest))
-    energy = first = float((rest * (way[2] + way[1])).sum())
-    for _ in range(INNER):
-        image = bend(way[2] + way[1]) + double * way[0]
-        curved = float((image * (way[2] + way[1])).sum())
-        span.check_norm(way[0], way[2])
-        if not curved > 0:
-            break
-        length = energy / curved
-        total = [old + length * part for old, part in zip(total, way, strict=True)]
-        rest = rest - length * image
-        better = _moved(span, precondition(rest))
-        fresh = float((rest * (better[2] + better[1])).sum())
-        if not fresh > accuracy**2 * first:
-            break
-        way = tuple(part + fresh / energy * old for part, old in zip(better, way, strict=True))  # type: ignore[assignment]
-        energy = fresh
-    return total[0], total[1], total[2]
+    def of(self, coefficients: Reals, offset: Reals) -> Reals:
+        """The weights of functions that are known by coefficients of the rows."""
+        weights = self.zero
+        weights[: self.plain.shape[1]] = self.plain.T @ coefficients
+        if self.problem.has_offset:
+            weights[-1] = offset
+        return weights
 
+    def values(self, weights: Reals) -> Reals:
+        """The values of the functions."""
+        found: Reals = self.rows @ weights
+        return found
 
-def _moved(span: Span, step: tuple[Reals, Reals]) -> tuple[Reals, Reals, Reals]:
-    return step[0], step[1], span @ step[0]
+    def risk(self, weights: Reals) -> float:
+        """What is minimised."""
+        squared = float((self.ridge * weights**2).sum()) / (2 * self.problem.penalty)
+        return self.problem.value(self.values(weights), squared)
 
+    def gradient(self, weights: Reals) -> Reals:
+        """Its derivative."""
+        slopes = self.problem.slope(self.values(weights))
+        found: Reals = self.rows.T @ slopes + self.ridge * weights
+        return found
 
-def _length(
-    problem: Classes,
-    values: Reals,
-    coefficients: Reals,
-    image: Reals,
-    move: tuple[Reals, Reals, Reals],
-) -> float:
-    """The longest of 1, 1/2, 1/4, ... that lowers the risk as its slope foretells."""
-    change = move[2] + move[1]
-    now = problem.value(values, float((coefficients * image).sum()))
-    double = 2 * problem.penalty
-    slope = float((problem.slope(values) * change).sum())
-    slope += double * float((coefficients * move[2]).sum())
-    cross = float((coefficients * move[2]).sum())
-    own = float((move[0] * move[2]).sum())
-    squared = float((coefficients * image).sum())
-    length = 1.0
-    for _ in range(40):
-        norm = squared + 2 * length * cross + length**2 * own
-        if problem.value(values + length * change, norm) <= now + 1e-4 * length * slope:
-            return length
-        length /= 2
-    return 0.0
+    def size(self, gradient: Reals) -> float:
+        """The length of a gradient, in the metric of the bound."""
+        return float(np.sqrt(max((gradient * self._solve(gradient)).sum(), 0.0)))
+
+    def _solve(self, right: Reals) -> Reals:
+        found: Reals = cho_solve(self._bound, right, check_finite=False)
+        return found
+
+    def newton(self, weights: Reals, gradient: Reals, accuracy: float) -> Reals:
+        """The step of Newton's method, by preconditioned conjugate gradients."""
+        bend = self._bend(softmax(self.values(weights), axis=1))
+        total, rest = np.zeros_like(weights), -gradient
+        way = better = self._solve(rest)
+        energy = first = float((rest * better).sum())
+        for _ in range(INNER):
+            image = bend(way)
+            curved = float((image * way).sum())
+            if not curved > 0:
+                break
+            length = energy / curved
+            total = total + length * way
+            rest = rest - length * image
+            better = self._solve(rest)
+            fresh = float((rest * better).sum())
+            if not fresh > accuracy**2 * first:
+                break
+            way = better + fresh / energy * way
+            energy = fresh
+        return total
+
+    def _bend(self, chances: Reals) -> Callable[[Reals], Reals]:
+        """What multiplies by the second derivative."""
+
+        def bend(way: Reals) -> Reals:
+            values = self.rows @ way
+            mean = (chances * values).sum(axis=1, keepdims=True)
+            bent: Reals = self.problem.shares * chances * (values - mean)
+            found: Reals = self.rows.T @ bent + self.ridge * way
+            return found
+
+        return bend
+
+    def length(self, weights: Reals, gradient: Reals, move: Reals) -> float:
+        """The longest of 1, 1/2, 1/4, ... that lowers the risk as its slope foretells."""
+        now, slope = self.risk(weights), float((gradient * move).sum())
+        rounding = 4 * np.finfo(np.float64).eps * abs(now)
+        length = 1.0
+        for _ in range(40):
+            fall = self.risk(weights + length * move) - now
+            if fall <= 1e-4 * length * slope + rounding:
+                return length
+            length /= 2
+        return 0.0

@@ -5,15 +5,13 @@ plus $\lambda a^\top K a$ solves $2 \lambda a = r - c (K a + b)$ with $r = c m -
 logistic loss iteratively reweighted least squares. Only rows of positive curvature enter the
 factor, so it is small for losses that are flat on most rows.
 
-A loss with kinks is replaced by one below it whose kinks are rounded, over a width that
-shrinks. Each solution starts the next, and the duality gap of the loss itself says when to
-stop.
+Losses with kinks have no curvature where it matters: they are left to interior points.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +25,7 @@ Reals = NDArray[np.float64]
 Watch = Callable[[int, float, float], None]
 
 STEPS = 100
-"""Newton steps for one width."""
-
-NARROWER = 0.1
-"""By how much the width of a kink shrinks."""
+"""Newton steps."""
 
 FLAT = 1e-10
 """The least curvature of a row with any, relative to the largest: what divides stays finite."""
@@ -62,17 +57,13 @@ def newton(
     state = _State(span, risk, start)
     steps = 0
     with threadpool_limits(threads, "blas"):
-        for smooth in _narrowing(risk):
-            state.use(smooth)
-            for _ in range(STEPS):
-                steps += 1
-                moved = state.step()
-                gap = state.gap()
-                if watch is not None:
-                    watch(steps, state.objective, gap)
-                if gap <= tolerance or not moved:
-                    break
-            if gap <= tolerance:
+        for _ in range(STEPS):
+            steps += 1
+            moved = state.step()
+            gap = state.gap()
+            if watch is not None:
+                watch(steps, state.objective, gap)
+            if gap <= tolerance or not moved:
                 break
     seconds = time.perf_counter() - began
     return Solution(
@@ -81,32 +72,16 @@ def newton(
     )  # fmt: skip
 
 
-def _narrowing(risk: Risk) -> Iterator[Risk]:
-    """The problem itself, or ever closer ones without kinks."""
-    if risk.loss.is_smooth:
-        yield risk
-        return
-    width = float(np.abs(risk.targets - np.median(risk.targets)).mean()) or 1.0
-    for _ in range(14):
-        yield risk.smoothed(width)
-        width *= NARROWER
-
-
 class _State:
     """Where Newton's method is: coefficients, offset, values and the objective."""
 
     def __init__(self, span: Span, risk: Risk, start: tuple[Reals, float] | None) -> None:
-        self.span, self.true, self.risk = span, risk, risk
+        self.span, self.risk = span, risk
         count = len(span)
         self.coefficients = np.zeros(count) if start is None else start[0].copy()
         self.offset = 0.0 if start is None else float(start[1])
         self.values = span @ self.coefficients + self.offset
-        self.objective = np.inf
-
-    def use(self, risk: Risk) -> None:
-        """Go on with another loss."""
-        self.risk = risk
-        self.objective = self._objective(risk)
+        self.objective = self._objective()
 
     def step(self) -> bool:
         """One step of Newton's method along the best length; False where nothing is gained."""
@@ -118,7 +93,7 @@ class _State:
         self.coefficients = self.coefficients + length * move
         self.offset += length * shift
         self.values = self.values + length * change
-        before, self.objective = self.objective, self._objective(self.risk)
+        before, self.objective = self.objective, self._objective()
         return bool(before - self.objective > 1e-15 * abs(self.objective))
 
     def _newton_point(self) -> tuple[Reals, float]:
@@ -134,9 +109,9 @@ class _State:
         target, offset = step((bends * self.values - slopes)[:, None])
         return target[:, 0], float(offset[0])
 
-    def _objective(self, risk: Risk) -> float:
+    def _objective(self) -> float:
         squared = float(self.coefficients @ (self.values - self.offset))
-        return risk.value(self.values, max(squared, 0.0))
+        return self.risk.value(self.values, max(squared, 0.0))
 
     def _length(self, move: Reals, change: Reals, shift: float) -> float:
         """How far to go: to where the slope along the way is a tenth of what it was."""
@@ -167,16 +142,15 @@ class _State:
         return (low + high) / 2
 
     def gap(self) -> float:
-        """The duality gap of the problem itself, relative to its objective."""
-        objective = self._objective(self.true)
+        """The duality gap, relative to the objective."""
         lower = max(
-            self.true.bound(slopes, self.span)
+            self.risk.bound(slopes, self.span)
             for slopes in (
                 self.risk.slope(self.values),
                 -2 * self.risk.penalty * self.coefficients,
             )
         )
-        return (objective - lower) / max(abs(objective), 1e-300)
+        return self.risk.gap(self.objective, lower)
 
     def residual(self) -> float:
         """How far the coefficients are from -g / 2 penalty, relative to them."""
