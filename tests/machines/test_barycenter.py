@@ -21,7 +21,7 @@ SIDES = ["one", "one", "two", "two"]
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @parametrize_with_checks(
     [
-        mc.NearestBarycenter(),
+        mc.NearestBarycenter("gaussian"),
         mc.NearestBarycenter("linear", shrinkage="auto"),
         mc.NearestBarycenter("precomputed"),
     ]
@@ -175,6 +175,14 @@ def test_it_lives_among_the_tools_of_scikit_learn(rng):
     assert search.best_params_["nearestbarycenter__kernel__scale"] < 50
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
+
+
+def test_a_kernel_is_found_where_none_is_given(rng):
+    X = rng.normal(size=(60, 2)) * [1.0, 1e3]
+    y = np.where(X[:, 0] > 0, "right", "left")
+    assert mc.NearestBarycenter().fit(X, y).score(X, y) > 0.9
+    sets = mc.NearestBarycenter().fit([{1}, {1, 2}, {3}], [0, 0, 1])
+    assert sets.kernel_ == mc.Jaccard()
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.0, "much", None])

@@ -22,7 +22,7 @@ import mercer as mc
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @parametrize_with_checks(
     [
-        mc.KernelPerceptron(passes=10),
+        mc.KernelPerceptron("gaussian", passes=10),
         mc.KernelPerceptron("linear", averaged=True, passes=10),
         mc.KernelPerceptron("gaussian", averaged="votes", passes=10),
         mc.KernelPerceptron("precomputed", passes=10),
@@ -378,6 +378,16 @@ def test_it_lives_among_the_tools_of_scikit_learn(rng):
 def test_parameters_that_mean_nothing_are_refused(wrong):
     with pytest.raises(mc.errors.InvalidParameter, match=next(iter(wrong))):
         mc.KernelPerceptron("linear", **wrong).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_kernel_is_found_where_none_is_given(rng):
+    X = rng.normal(size=(60, 2)) * [1.0, 1e3]
+    y = np.where(X[:, 0] > 0, "right", "left")
+    model = mc.KernelPerceptron().fit(X, y)
+    assert model.solution_.converged
+    assert model.score(X, y) == 1
+    sets = mc.KernelPerceptron().fit([{1}, {1, 2}, {3}], [0, 0, 1])
+    assert sets.kernel_ == mc.Jaccard()
 
 
 def test_one_class_is_refused():
