@@ -123,10 +123,10 @@ def ask(
     if unknown == len(table):
         raise InvalidInput(f"the target {target!r} is missing in every row.")
     if unknown:
-        notes += _strange(table.select([target]))
+        notes += strange(table.select([target]))
         table = table.filter(pc.invert(missing))
         notes.append(f"{_many(unknown, 'row')} left out: the target is missing there")
-    notes += _strange(table)
+    notes += strange(table)
     task, targets, told, note = _targets(table, target, task)
     notes += note
     named = () if kernel is None else _named(kernel)
@@ -141,15 +141,15 @@ def ask(
     return Question(points, targets, task, target, told, columns, left_out, notes)
 
 
-def _strange(table: pa.Table) -> list[str]:
+def strange(table: pa.Table) -> list[str]:
     """What is no number in columns of numbers, told."""
     notes = []
     for name in table.column_names:
-        strange = strange_in(table[name])
-        if len(strange) and kind_of(table[name]) == NUMBER:
-            such = str(strange[0].as_py())[:30]
+        found = strange_in(table[name])
+        if len(found) and kind_of(table[name]) == NUMBER:
+            such = str(found[0].as_py())[:30]
             notes.append(
-                f"{_many(len(strange), 'value')} of {name!r} taken for missing: no number, as "
+                f"{_many(len(found), 'value')} of {name!r} taken for missing: no number, as "
                 f"{such!r}"
             )
     return notes

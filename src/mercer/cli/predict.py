@@ -17,7 +17,7 @@ import typer
 
 from mercer.cli.check import say
 from mercer.cli.fit import check_out
-from mercer.cli.learning import refusals
+from mercer.cli.learning import refusals, strange
 from mercer.cli.tables import points_of, read_table, require
 from mercer.cli.telling import Steps, failures
 from mercer.errors import InvalidFile, InvalidInput, InvalidParameter
@@ -67,8 +67,11 @@ def predict(
             if not len(rows):
                 raise InvalidInput(f"{table} has no rows: there is nothing to predict.")
             steps.next(f"predicting {len(rows)} rows")
+            notes = strange(rows.select(list(kinds)))
             beside = rows.select(keep or [])
             found = predicted(stored, rows, beside, proba=proba, interval=interval)
+        for note in notes:
+            say(f"mercer: {note}", err=True)
         if out is None:
             sys.stdout.flush()
             write_csv(found, typer.get_binary_stream("stdout"))

@@ -15,7 +15,7 @@ from mercer.cli.telling import failures
 from mercer.errors import InvalidInput
 from mercer.persistence import Stored, read
 from mercer.plan import readable
-from mercer.reports import facts, summary
+from mercer.reports import facts, listed, summary
 
 HELP = """Show what a saved model is: learned from what, how well, and its kernel.
 
@@ -48,11 +48,12 @@ def show(
             head = about | {"fit": told.to_dict(), "bytes": size, "versions": stored.versions}
             say(json.dumps(head | why, indent=1))
             return
-        say(summary(about if "columns" in about else {}, told, width=columns_of_terminal()))
+        width = columns_of_terminal()
         versions = ", ".join(f"{name} {number}" for name, number in stored.versions.items())
-        say(f"model     {model} ({readable(size)})\nversions  {versions}")
-        for one in heard:
-            say(f"note      {one.message}")
+        rest = [("model", f"{model} ({readable(size)})"), ("versions", versions)]
+        rest += [("note", str(one.message)) for one in heard]
+        say(summary(about if "columns" in about else {}, told, width=width))
+        say(listed(rest, width=width))
         if proof:
             say(f"\n{stored.machine.kernel_.proof()}")
 

@@ -167,7 +167,15 @@ def _named(path: Path, table: pa.Table) -> pa.Table:
             f"{path} has several columns called {', '.join(map(repr, twice))}, so a name does "
             "not say which one is meant.\nRename or drop them."
         )
-    return table.rename_columns(names)
+    columns = [_decoded(column) for column in table.columns]
+    return pa.table(dict(zip(names, columns, strict=True)))
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of codes as what they stand for."""
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column.cast(pa.string()) if column.type == pa.string_view() else column
 
 
 def require(table: pa.Table, names: Sequence[str], whose: str) -> None:
@@ -204,8 +212,6 @@ def kind_of(column: pa.ChunkedArray) -> str:
         ('category', 'number')
     """
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
     if pa.types.is_integer(kind):
         ends = pc.min_max(column).as_py()
         beyond = any(end is not None and abs(end) > EXACT for end in ends.values())
@@ -226,8 +232,6 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def strange_in(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The texts of a column that are no numbers."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
     if not _is_text(column.type):
         return column.slice(0, 0)
     present = column.drop_null()
@@ -241,10 +245,8 @@ def as_kind(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
         InvalidInput: The column holds something else.
     """
     column = table[name]
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
     try:
-        if kind == NUMBER and _is_text(column.type):
+        if kind == NUMBER and _is_text(column.type) and kind_of(column) == NUMBER:
             known = pc.match_substring_regex(column, NUMERAL)
             column = pc.utf8_trim_whitespace(pc.if_else(known, column, None))
         if kind == NUMBER:

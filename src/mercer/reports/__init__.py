@@ -2,7 +2,7 @@
 
 from mercer.reports.facts import Facts, facts
 from mercer.reports.scores import Score, score
-from mercer.reports.summary import summary
+from mercer.reports.summary import listed, summary
 from mercer.reports.words import in_words
 
-__all__ = ["Facts", "Score", "facts", "in_words", "score", "summary"]
+__all__ = ["Facts", "Score", "facts", "in_words", "listed", "score", "summary"]

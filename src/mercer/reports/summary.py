@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mercer.reports.facts import Facts
@@ -25,8 +25,19 @@ def summary(about: Mapping[str, Any], facts: Facts, *, width: int = 80) -> str:
         facts: What was learned.
         width: Characters a line.
     """
+    return listed(_entries(about, facts), width=width)
+
+
+def listed(entries: Sequence[tuple[str, str]], *, width: int = 80) -> str:
+    """Labels and texts, a label a text, broken into lines.
+
+    Example:
+        >>> print(listed([("first", "one"), ("second", "two")]))
+        first     one
+        second    two
+    """
     lines: list[str] = []
-    for label, text in _entries(about, facts):
+    for label, text in entries:
         for at, line in enumerate(text.splitlines() or [""]):
             lines += _wrapped(label if at == 0 else "", line, width)
     return "\n".join(lines)
