@@ -98,6 +98,13 @@ def test_a_gap_that_only_new_rows_have_is_filled_by_the_mean(rng):
     np.testing.assert_allclose(model.predict(new), model.predict(mean), rtol=1e-3, atol=1e-4)
 
 
+def test_infinity_in_a_table_is_named(rng):
+    bad = table(rng)
+    bad.loc[7, "size"] = np.inf
+    with pytest.raises(InvalidInput, match=r"column 'size': .*infinite.*row 7"):
+        mc.KernelRidge().fit(bad, np.arange(50.0))
+
+
 def test_a_gap_among_new_vectors_is_named(rng):
     train = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
     model = mc.KernelRidge().fit(train, train.a)

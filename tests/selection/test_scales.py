@@ -185,6 +185,16 @@ def test_what_has_no_kernel_is_named(rng):
         found(table, np.arange(5.0))
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1e-6, 1.0, 1e100])
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+def test_no_scale_is_too_small_or_too_large_and_no_offset_too_far(rng, unit, offset):
+    X = unit * (offset + rng.normal(size=(30, 1)))
+    table = pd.DataFrame({"x": X[:, 0], "c": list("abc") * 10})
+    assert "on('x')" in str(start(Records().encode(table), np.ones(30)).kernel)
+    (length,) = np.atleast_1d(start(Vectors().encode(X), np.ones(30)).kernel.scale)
+    assert 0.5 < length / unit < 2
+
+
 def test_a_subset_is_drawn_without_replacement_and_sorted():
     rows = subset(100, chance(), 30)
     assert len(set(rows.tolist())) == 30

@@ -9,10 +9,18 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.domains import Batch, Positions, Records, Sets
+from mercer.domains import (
+    Batch,
+    DenseBatch,
+    Incomplete,
+    Positions,
+    RecordBatch,
+    Records,
+    Sets,
+)
 from mercer.domains.reading import Frame, as_table, series_of
 from mercer.domains.tables import has_records, holds_columns
-from mercer.errors import InvalidType
+from mercer.errors import InvalidInput, InvalidType
 
 
 def looks_like_vectors(X: Any) -> bool:
@@ -63,5 +71,16 @@ def natural(X: Any) -> Batch:
             "mercer.Delta() compares labels, or write a kernel with mercer.from_function."
         )
     if holds_columns(X) or has_records(X) or isinstance(as_table(X), nw.DataFrame):
-        return Records().encode(X)
+        return _finite(Records().encode(X))
     return Positions().encode(X)
+
+
+def _finite(table: RecordBatch) -> RecordBatch:
+    """The same, unless a number is infinite; the rows are still those that the user knows."""
+    for name, part in table.columns.items():
+        if isinstance(part, DenseBatch):
+            try:
+                Incomplete().encode(part)
+            except InvalidInput as error:
+                raise InvalidInput(f"column {name!r}: {error}") from error
+    return table

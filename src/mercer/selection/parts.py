@@ -216,10 +216,14 @@ def _described(names: Any, values: Reals, weights: Reals) -> Numbers:
     mass = np.where(there, weights[:, None], 0.0)
     total = mass.sum(axis=0)
     share = mass / np.where(total > 0, total, 1.0)
-    filled = np.where(there, values, 0.0)
-    mean = (share * filled).sum(axis=0)
-    spread = np.sqrt((share * (filled - mean) ** 2).sum(axis=0))
-    moving = spread > 1e-12 * np.maximum(np.abs(mean), np.finfo(float).tiny)
+    mean = (share * np.where(there, values, 0.0)).sum(axis=0)
+    apart = np.where(there, values - mean, 0.0)
+    # Divided by the largest, for squares may leave the range of numbers.
+    largest = np.abs(apart).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)
+    spread = unit * np.sqrt((share * (apart / unit) ** 2).sum(axis=0))
+    low = np.where(there, values, np.inf).min(axis=0)
+    moving = (np.where(there, values, -np.inf).max(axis=0) > low) & (spread > 0)
     return Numbers(
         names,
         np.where(there, values, mean),

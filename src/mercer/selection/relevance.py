@@ -29,7 +29,7 @@ from mercer.selection.parts import FAMILIES, Parts
 
 Reals = NDArray[np.float64]
 
-SPREAD = 0.4
+SPREAD = 0.3
 """The standard deviation of the prior on the logarithms of lengths."""
 
 STEPS = 25
