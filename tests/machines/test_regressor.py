@@ -124,3 +124,16 @@ def test_one_row_is_enough():
         model = mc.KernelRegressor(mc.Gaussian(1.0), loss, 1e-2).fit([[1.0]], [2.0])
         tube = 0.1 if loss.startswith("eps") else 2e-3
         assert model.predict([[1.0]])[0] == pytest.approx(2.0, abs=tube)
+
+
+@pytest.mark.parametrize("loss", ["huber(0.2)", "absolute"])
+def test_a_radius_bounds_the_norm(loss):
+    X, y, _ = waves(60)
+    model = mc.KernelRegressor(mc.Gaussian(1.0), loss, radius=1.0).fit(X, y)
+    assert model.function_.norm() == pytest.approx(1.0, rel=1e-3)
+    same = mc.KernelRegressor(mc.Gaussian(1.0), loss, model.penalty_).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), same.predict(X), atol=1e-3)
+    slack = mc.KernelRegressor(mc.Gaussian(1.0), loss, radius=1e3).fit(X, np.zeros(60))
+    assert slack.function_.norm() < 1e-6
+    with pytest.raises(InvalidParameter, match="one of them"):
+        mc.KernelRegressor(mc.Gaussian(1.0), loss, 1e-3, radius=1.0).fit(X, y)

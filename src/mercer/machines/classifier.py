@@ -17,7 +17,7 @@ from mercer.machines.convex import Fitted, Fitter, Multinomial, Objective, OneBy
 from mercer.machines.data import Sample, as_sample
 from mercer.machines.evidence import told, warn_unless_converged
 from mercer.machines.labels import Labels, class_weights, read_labels, require_two
-from mercer.machines.penalties import positive_penalties
+from mercer.machines.penalties import check_radius, positive_penalties
 from mercer.problems.losses import Logistic, Loss
 from mercer.problems.losses import loss as as_loss
 
@@ -27,7 +27,7 @@ Reals = NDArray[np.float64]
 def _foretells(machine: KernelClassifier) -> bool:
     """Whether there are probabilities: those of the logistic loss."""
     if not isinstance(machine._loss(), Logistic):
-        raise AttributeError(
+        raise AttributeError(  # noqa: TRY004 - hasattr is asked
             f"probabilities come from the logistic loss, and this one is {machine._loss()}."
         )
     return True
@@ -52,6 +52,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
             the least loss on rows left out, to first order.
         fit_intercept: Whether there is an offset b.
         class_weight: None, "balanced", or a number a label.
+        radius: The constrained form instead: the least mean loss among functions with
+            ||f|| <= radius. The penalty is then found.
         plan: How to compute: a `Plan`, or the name of a method.
         random_state: Draws the landmarks, and the rows on which lengths are tuned.
         verbose: Whether what is chosen is printed.
@@ -87,6 +89,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         *,
         fit_intercept: bool = True,
         class_weight: Any = None,
+        radius: float | None = None,
         plan: Any = "auto",
         random_state: Any = None,
         verbose: int = 0,
@@ -96,6 +99,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
+        self.radius = radius
         self.plan = plan
         self.random_state = random_state
         self.verbose = verbose
@@ -110,6 +114,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         """
         plan, loss = self._wanted_plan(), self._loss()
         penalties = positive_penalties(self.penalty)
+        check_radius(self.radius, penalties)
         points = self._read(X, fitting=True)
         name = type(self).__name__
         given = read_labels(y, len(points), name)
@@ -122,7 +127,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         self.kernel_ = self._found_kernel(sample.points, sample.weights, sample.targets)
         objective = self._objective(loss, labels, sample)
         fitter = Fitter(self.kernel_, sample, objective, plan, self._chance())
-        self._tell(fitter.fit(penalties), sample)
+        self._tell(fitter.fit(penalties, self.radius), sample)
         return self
 
     def _loss(self) -> Loss:
@@ -210,6 +215,8 @@ class KernelLogisticRegression(KernelClassifier):
             the least loss on rows left out, to first order.
         fit_intercept: Whether there is an offset b.
         class_weight: None, "balanced", or a number a label.
+        radius: The constrained form instead: the least mean loss among functions with
+            ||f|| <= radius. The penalty is then found.
         plan: How to compute: a `Plan`, or the name of a method.
         random_state: Draws the landmarks, and the rows on which lengths are tuned.
         verbose: Whether what is chosen is printed.
@@ -247,6 +254,7 @@ class KernelLogisticRegression(KernelClassifier):
         *,
         fit_intercept: bool = True,
         class_weight: Any = None,
+        radius: float | None = None,
         plan: Any = "auto",
         random_state: Any = None,
         verbose: int = 0,
@@ -255,6 +263,7 @@ class KernelLogisticRegression(KernelClassifier):
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
+        self.radius = radius
         self.plan = plan
         self.random_state = random_state
         self.verbose = verbose

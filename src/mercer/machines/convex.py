@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import logsumexp, softmax
 
 from mercer.domains import Batch
@@ -18,7 +19,7 @@ from mercer.machines.least_squares import feature_width
 from mercer.plan import Plan
 from mercer.problems.losses import Loss
 from mercer.problems.risk import Risk
-from mercer.selection.approximate import left_out, walk
+from mercer.selection.approximate import LOWEST, left_out, walk
 from mercer.selection.penalties import Path
 from mercer.selection.scales import subset
 from mercer.solvers.choose import SolverPlan
@@ -286,16 +287,19 @@ class Fitter:
         outputs = self.sample.targets.shape[1]
         self.chosen = choose_convex(self.plan, len(self.sample), outputs, width=width)
 
-    def fit(self, penalties: Any) -> Fitted:
+    def fit(self, penalties: Any, radius: float | None = None) -> Fitted:
         """The best function for one penalty, or for the best of several.
 
         Args:
             penalties: One number, several, or None for those that a search tries.
+            radius: The largest norm of the function, which then says the penalty.
         """
         space = self._space(self.chosen.method, self.chosen.anchors)
         path: Path | None = None
         start: Reached | None = None
-        if penalties is None or np.size(penalties) > 1:
+        if radius is not None:
+            penalties, start = self._within(space, radius)
+        elif penalties is None or np.size(penalties) > 1:
             path, start = self._search(space, penalties)
         penalty = path.best if path is not None else float(np.ravel(penalties)[0])
         reached = self._reach(space.span, penalty, start, self.chosen.tolerance)
@@ -312,6 +316,33 @@ class Fitter:
 
     def _reach(self, span: Span, penalty: float, start: Reached | None, gap: float) -> Reached:
         return self.objective.reach(span, penalty, start, self.chosen, gap)
+
+    def _within(self, space: Space, radius: float) -> tuple[float, Reached]:
+        """The penalty at which the norm of the functions is the radius: it falls as the penalty
+        grows. Where even the least penalty does not reach it, that one.
+        """
+        span, rows = space.span, len(self.sample)
+        size = span.trace / rows or 1.0
+        near: list[Reached] = []
+
+        def excess(exponent: float) -> float:
+            penalty = float(np.exp(exponent))
+            before = near[-1] if near else None
+            near.append(self._reach(span, penalty, before, self.chosen.tolerance))
+            coefficients = near[-1].solution.coefficients
+            squared = float((coefficients * (span @ coefficients)).sum())
+            return float(np.log(max(squared, 1e-300)) - 2 * np.log(radius))
+
+        low = high = float(np.log(size / rows))
+        while excess(high) > 0:
+            high += np.log(10)
+        low = high - np.log(10)
+        while excess(low) <= 0:
+            low -= np.log(10)
+            if low < np.log(LOWEST * size):
+                return float(np.exp(low + np.log(10))), near[-2]
+        found = float(np.exp(brentq(excess, low, high, xtol=1e-9)))
+        return found, near[-1]
 
     def _search(self, space: Space, penalties: Any) -> tuple[Path, Reached | None]:
         """The penalties with their errors; where all anchors were used, what was reached."""

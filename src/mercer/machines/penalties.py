@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -47,3 +48,20 @@ def positive_penalties(given: Any) -> Any:
             'penalty="auto".'
         )
     return found
+
+
+def check_radius(radius: Any, given: Any) -> None:
+    """Raise unless there is no radius, or a positive one and no penalty beside it.
+
+    Raises:
+        InvalidParameter: The radius is no bound, or there is a penalty too.
+    """
+    if radius is None:
+        return
+    if not isinstance(radius, Real) or not 0 < float(radius) < np.inf:
+        raise InvalidParameter(f"radius is a positive number or None, got {radius!r}.")
+    if given is not None:
+        raise InvalidParameter(
+            "radius bounds the norm and penalty prices it: one follows from the other.\nGive "
+            'one of them; with radius leave penalty="auto".'
+        )

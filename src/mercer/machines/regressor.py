@@ -13,7 +13,7 @@ from mercer.machines.base import KernelMachine
 from mercer.machines.convex import Fitter, OneByOne
 from mercer.machines.data import as_sample
 from mercer.machines.evidence import told, warn_unless_converged
-from mercer.machines.penalties import positive_penalties
+from mercer.machines.penalties import check_radius, positive_penalties
 from mercer.machines.targets import one_target
 from mercer.problems.losses import Loss
 from mercer.problems.losses import loss as as_loss
@@ -42,6 +42,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):  # type: ignore[misc]
         penalty: The number $\lambda > 0$; several, to choose among; or "auto": the one with
             the least loss on rows left out, to first order.
         fit_intercept: Whether there is an offset b.
+        radius: The constrained form instead: the least mean loss among functions with
+            ||f|| <= radius. The penalty is then found.
         plan: How to compute: a `Plan`, or the name of a method.
         random_state: Draws the landmarks, and the rows on which lengths are tuned.
         verbose: Whether what is chosen is printed.
@@ -77,6 +79,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):  # type: ignore[misc]
         penalty: Any = "auto",
         *,
         fit_intercept: bool = True,
+        radius: float | None = None,
         plan: Any = "auto",
         random_state: Any = None,
         verbose: int = 0,
@@ -85,6 +88,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):  # type: ignore[misc]
         self.loss = loss
         self.penalty = penalty
         self.fit_intercept = fit_intercept
+        self.radius = radius
         self.plan = plan
         self.random_state = random_state
         self.verbose = verbose
@@ -99,6 +103,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):  # type: ignore[misc]
         """
         plan, loss = self._wanted_plan(), self._loss()
         penalties = positive_penalties(self.penalty)
+        check_radius(self.radius, penalties)
         points = self._read(X, fitting=True)
         targets = one_target(y, len(points), type(self).__name__)
         loss.check(targets)
@@ -106,7 +111,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):  # type: ignore[misc]
         self.kernel_ = self._found_kernel(sample.points, sample.weights, sample.targets)
         objective = OneByOne(loss, sample.targets, sample.weights, bool(self.fit_intercept))
         fitter = Fitter(self.kernel_, sample, objective, plan, self._chance())
-        fitted = fitter.fit(penalties)
+        fitted = fitter.fit(penalties, self.radius)
         told(self, fitted, sample, flat=True)
         if fitted.left_out is not None:
             self.loo_predictions_ = sample.as_they_came(loss.mean(fitted.left_out))[:, 0]
