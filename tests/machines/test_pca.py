@@ -280,3 +280,9 @@ def test_one_seed_gives_one_result_for_any_number_of_threads(rng):
         for t in (1, 2)
     ]
     assert np.abs(found[0] - found[1]).max() < 1e-7  # the tolerance, over the gaps
+
+
+@pytest.mark.parametrize("method", ["lanczos", "randomized"])
+def test_methods_for_eigenvectors_solve_no_equations(X, method):
+    with pytest.raises(InvalidParameter, match="finds eigenvectors"):
+        mc.KernelRidge(plan=method).fit(X, X[:, 0])

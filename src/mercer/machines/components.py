@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.domains import Batch
-from mercer.errors import NoFeatureMap
 from mercer.gram import operator
 from mercer.kernels import Kernel
 from mercer.loops import available
+from mercer.machines.least_squares import feature_width
 from mercer.machines.precomputed import Precomputed
 from mercer.plan import Plan
 from mercer.solvers.choose_eigen import EigenPlan, choose_eigen
@@ -28,7 +28,9 @@ often rounded to single precision."""
 def chosen_plan(kernel: Kernel, points: Batch, plan: Plan, count: int | None) -> EigenPlan:
     """The method for so many components, None for all."""
     entry = 4 if plan.precision == "float32" else 8
-    return choose_eigen(plan, len(points), count, width=_width(kernel, points), entry=entry)
+    return choose_eigen(
+        plan, len(points), count, width=feature_width(kernel, points), entry=entry
+    )
 
 
 def direct(
@@ -79,11 +81,3 @@ def as_given(values: Array, X: Any) -> Array:
     """Numbers in single precision, if the data were."""
     single: Array = values.astype(np.float32)
     return single if getattr(X, "dtype", None) == np.float32 else values
-
-
-def _width(kernel: Kernel, points: Batch) -> int | None:
-    """How many features an explicit map has; None where there is none."""
-    try:
-        return int(kernel.feature_map(points[slice(0, 1)]).shape[1])
-    except NoFeatureMap:
-        return None

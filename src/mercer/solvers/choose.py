@@ -79,6 +79,11 @@ def choose_least_squares(
     taken = _landmarks(plan, rows, budget - small, many_penalties=many_penalties)
     needs = needed(rows, outputs, width or 0, taken, many_penalties=many_penalties)
     asked = {"dense": "cholesky", "blocked": "conjugate"}.get(plan.method, plan.method)
+    if asked != "auto" and asked not in needs:
+        raise InvalidParameter(
+            f"the method {asked!r} finds eigenvectors, and does not solve this.\nLeave the "
+            f"method to the plan, or take one of {', '.join(needs)}."
+        )
     if asked != "auto":
         method, why = asked, "as asked"
     elif plan.anchors != "auto" and taken < rows:
