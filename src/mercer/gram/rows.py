@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mercer.domains import Batch, DenseBatch, SparseBatch
 from mercer.kernels import Kernel
 from mercer.loops import Tiles, Workspace, available, dense, multiply, pieces, run, symmetric
-from mercer.loops.smo import STRIP, add_rows, pick
+from mercer.loops.smo import LANES, STRIP, add_rows, pick
 from mercer.loops.tiles import Slice
 from mercer.plan import Plan
 from mercer.types import Array, Indices
@@ -47,8 +47,12 @@ class Rows(ABC):
     unit: float
 
     @abstractmethod
-    def tile(self, chosen: Indices) -> Array:
-        """The values between the chosen rows, roughly: float32 will do."""
+    def tile(self, chosen: Indices) -> tuple[Array, int]:
+        """The values between the chosen rows, flat, and the distance of its rows.
+
+        They may be rough: float32 will do. Some more numbers than a row has columns can be
+        read from any row.
+        """
 
     @abstractmethod
     def block(self, rows: Indices, columns: Indices) -> Reals:
@@ -93,8 +97,8 @@ class MatrixRows(Rows):
         self.unit = float(np.finfo(matrix.dtype).eps)
         self.threads = available() if threads is None else threads
 
-    def tile(self, chosen: Indices) -> Array:
-        return self._picked(chosen, chosen)
+    def tile(self, chosen: Indices) -> tuple[Array, int]:
+        return self._picked(chosen, chosen).reshape(-1), len(chosen)
 
     def block(self, rows: Indices, columns: Indices) -> Reals:
         return self._picked(rows, columns).astype(np.float64, copy=False)
@@ -169,11 +173,17 @@ class KernelRows(Rows):
         self._begin(np.dtype(np.float64))
         return True
 
-    def tile(self, chosen: Indices) -> Array:
+    def tile(self, chosen: Indices) -> tuple[Array, int]:
+        if self._room == self.size == len(np.unique(chosen)) and _begins_in_order(chosen):
+            if not self._is_whole:
+                self._fill()
+            return self._flat, self.size
         own = self._rough[chosen]
-        return symmetric(self._tiles(own, own), threads=self.threads)
+        return symmetric(self._tiles(own, own), threads=self.threads).reshape(-1), len(chosen)
 
     def block(self, rows: Indices, columns: Indices) -> Reals:
+        if not len(rows) or not len(columns):
+            return np.zeros((len(rows), len(columns)))
         left = self._exact[rows]
         right = left if columns is rows else self._exact[columns]
         tiles = self._kernel.tiles(left, right)
@@ -182,13 +192,13 @@ class KernelRows(Rows):
 
     def product(self, factors: Reals) -> Reals:
         support = np.flatnonzero(factors)
+        if not len(support):
+            return np.zeros(self.size)
         if 2 * len(support) > self.size:
             tiles, right, square = self._kernel.tiles(self._exact, self._exact), factors, True
         else:
             tiles = self._kernel.tiles(self._exact, self._exact[support])
             right, square = factors[support], False
-        if not len(support):
-            return np.zeros(self.size)
         found = multiply(tiles, right[:, None], is_symmetric=square, threads=self.threads)
         return found[:, 0]
 
@@ -224,7 +234,10 @@ class KernelRows(Rows):
     def _kept(self) -> Array:
         """Where rows are kept. The system lends the memory only as it is written to."""
         if self._store is None:
-            self._store = np.empty((self._room, self.size), self._dtype)
+            count = self._room * self.size
+            self._flat = np.empty(count + LANES, self._dtype)
+            self._flat[count:] = 0
+            self._store = self._flat[:count].reshape(self._room, self.size)
         return self._store
 
     def _compute(self, fresh: Indices, factors: Reals, out: Reals) -> None:
@@ -265,6 +278,12 @@ class _Rounded(Tiles):
 
     def scratch(self, entries: int) -> int:
         return entries * self._inner.dtype.itemsize + self._inner.scratch(entries)
+
+
+def _begins_in_order(chosen: Indices) -> bool:
+    """Whether the last rows, which fill vectors up, follow all rows in their order."""
+    count = int(chosen.max()) + 1
+    return bool((chosen[:count] == np.arange(count)).all())
 
 
 def _rough(kernel: Kernel, points: Batch) -> Batch:

@@ -24,6 +24,9 @@ from mercer.errors import InvalidParameter
 
 Reals = NDArray[np.float64]
 
+ROUNDED = 1e-10
+"""How far a point may be off the planes, relative to its sum."""
+
 
 @dataclass(frozen=True, eq=False)
 class Dual:
@@ -49,10 +52,12 @@ class Dual:
     separate: bool = False
 
     def __post_init__(self) -> None:
-        if not (self.upper >= 0).all():  # NaN is not either
+        below = np.flatnonzero(~(self.upper >= 0))  # NaN is among them
+        if below.size:
             raise InvalidParameter(
-                f"{self.name} needs upper bounds C >= 0, got {np.nanmin(self.upper)} or NaN.\n"
-                "C times a weight is the bound of a row: mend the weights."
+                f"{self.name} needs upper bounds C >= 0, got {self.upper[below[0]]} for "
+                f"variable {below[0]}.\nC times a weight is the bound of a row: mend the "
+                "weights."
             )
         if not np.isfinite(self.linear).all():
             raise InvalidParameter(f"{self.name} needs a finite linear term.")
@@ -104,13 +109,12 @@ class Dual:
             InvalidParameter: It is not.
         """
         size = max(float(np.abs(self.start).sum()), float(np.abs(variables).sum()), 1.0)
-        unit = len(variables) * np.finfo(np.float64).eps * size
         off = max(
             abs(float((self.signs * (variables - self.start))[group].sum()))
             for group in self.groups
         )
         inside = (variables >= 0).all() and (variables <= self.upper).all()
-        if variables.shape != self.signs.shape or not inside or not off <= unit:
+        if variables.shape != self.signs.shape or not inside or not off <= ROUNDED * size:
             raise InvalidParameter(
                 f"the point to start from is not feasible for {self.name}: each a_v has to be "
                 f"between 0 and C_v, and y'a to be that of the problem (it is off by "

@@ -5,9 +5,10 @@ whose kernel values stay in cache: a move costs less than a microsecond. What th
 has moved is then told to all slopes at once, in one pass over the rows of the moved variables
 only, with float32 rows and float64 sums.
 
-It stops when no pair of the whole problem violates by the tolerance, and only after the slopes
-were computed anew in float64 from the support vectors; if single precision has spoiled them,
-the search goes on from the right ones. Nothing else counts as convergence.
+It stops when no pair of the whole problem violates by the tolerance, and only after slopes
+were computed anew in float64 from the support vectors: on a sample of rows, the worst among
+them, and on all rows if the sample shows that single precision has spoiled something. Then the
+search goes on from the right ones. Nothing else counts as convergence.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ Watch = Callable[[int, float, float], None]
 IDLE = 20
 """How often slopes are computed anew without gain before the search gives up."""
 
+SHARE = 10
+"""How much smaller than the tolerance the errors of slopes on a sample have to be."""
+
 TOUCHING = 1e-5
 """The distance of two classes, relative to the largest norm of a point, from which on they
 count as separable."""
@@ -44,6 +48,7 @@ def smo(
     tolerance: float = 1e-3,
     start: Start | None = None,
     max_steps: int | None = None,
+    exact: bool = False,
     watch: Watch | None = None,
 ) -> DualSolution:
     """Solve the dual problem of a support vector machine.
@@ -55,6 +60,9 @@ def smo(
         tolerance: The largest violation of a pair that is left, as in LIBSVM.
         start: A feasible point a, and K b for it if it is known.
         max_steps: Give up after so many pairs; the solution then says so.
+        exact: Whether all slopes are computed anew in float64 before convergence is claimed.
+            By default that is done on a sample of rows, the critical ones among them, and on
+            all only if the sample is not ten times as exact as the tolerance asks.
         watch: Is told the number of pairs, the objective and the violation.
 
     Raises:
@@ -65,7 +73,7 @@ def smo(
     counted = dual.upper[dual.upper > 0]
     if dual.name == "SVC" and not dual.separate and len(counted) and np.isinf(counted).all():
         return _hard_margin(dual, rows, tolerance, max_steps, watch)
-    return _solve(dual, rows, tolerance, start, max_steps, watch)
+    return _solve(dual, rows, tolerance, start, max_steps, watch, exact=exact)
 
 
 def _solve(
@@ -75,30 +83,45 @@ def _solve(
     start: Start | None,
     max_steps: int | None,
     watch: Watch | None,
+    *,
+    exact: bool,
 ) -> DualSolution:
     began = time.perf_counter()
     state = State(dual, rows, start)
     best, idle = np.inf, 0
-    while idle < IDLE and not state.is_stuck:
+    error = _error_at_end(state, tolerance, exact=exact)
+    while error is None and idle < IDLE and not state.is_stuck:
         if watch is not None:
             watch(state.steps, state.objective, state.violation)
-        if state.violation < tolerance and state.is_exact:
-            break
+        allowed = None if max_steps is None else max_steps - state.steps
         if state.violation < tolerance or state.is_blurred():
             state.refresh()
             idle = 0 if state.objective < best - 1e-12 * abs(best) else idle + 1
             best = min(best, state.objective)
-            continue
-        allowed = None if max_steps is None else max_steps - state.steps
-        if allowed is not None and allowed <= 0:
+        elif allowed is not None and allowed <= 0:
             break
-        state.improve(tolerance, allowed)
-    if not state.is_exact:
+        else:
+            state.improve(tolerance, allowed)
+        error = _error_at_end(state, tolerance, exact=exact)
+    if error is None and not state.is_exact:
         state.refresh()
-    return _solution(state, time.perf_counter() - began, state.violation < tolerance)
+    return _solution(state, time.perf_counter() - began, tolerance, error or 0.0)
 
 
-def _solution(state: State, seconds: float, converged: bool) -> DualSolution:
+def _error_at_end(state: State, tolerance: float, *, exact: bool) -> float | None:
+    """The error of the slopes, where they prove that the end is reached; else None."""
+    if not state.violation < tolerance:
+        return None
+    if state.is_exact:
+        return 0.0
+    if exact:
+        return None
+    error = state.error()
+    sure = state.violation + 2 * error < tolerance and SHARE * error < tolerance
+    return error if sure else None
+
+
+def _solution(state: State, seconds: float, tolerance: float, error: float) -> DualSolution:
     dual, signed = state.dual, state.signed
     levels = levels_of(dual, signed, state.slopes, state.spans)
     gap = gap_of(dual, signed, state.slopes, levels)
@@ -110,10 +133,10 @@ def _solution(state: State, seconds: float, converged: bool) -> DualSolution:
         method="smo",
         coefficients=dual.combined(signed) * scale,
         offset=np.array([offset * scale]),
-        residual=max(state.violation, 0.0),
+        residual=max(state.violation, 0.0) + 2 * error,
         gap=gap / max(abs(state.objective), 1e-300),
         steps=state.steps,
-        converged=converged,
+        converged=state.violation < tolerance,
         seconds=seconds,
         variables=dual.signs * signed,
         images=state.images,
@@ -139,7 +162,7 @@ def _hard_margin(
     goal, start, steps, checks = size / 4, None, 0, 0
     while True:
         left = None if max_steps is None else max_steps - steps
-        found = _solve(hulls, rows, goal, start, left, watch)
+        found = _solve(hulls, rows, goal, start, left, watch, exact=True)
         steps, checks = steps + found.steps, checks + found.checks
         squared = 2 * found.objective
         if squared <= TOUCHING**2 * size:

@@ -22,6 +22,9 @@ LEAVING = 4
 """The share of variables, one in so many, that may leave an inverse before it is computed
 anew: corrections lose digits."""
 
+CALL = 1e4
+"""What a step costs besides, counted in multiplications for each variable."""
+
 STEPS = 6
 """Steps that meet no wall before the free variables count as settled."""
 
@@ -53,9 +56,9 @@ def polish(
         settled = walk.run(matrix[np.ix_(active, active)], groups[active], goal)
         moved[active] = walk.at
         slopes = slopes + matrix[:, active] @ (walk.at - walk.start)
-        spent += len(active) ** 2 * (len(active) + 10.0 * walk.steps)
+        spent += (len(active) ** 2 + CALL) * (len(active) + 10.0 * walk.steps)
         active = active[walk.inside]
-        if settled:
+        if settled or walk.inside.all():
             break
     return moved
 
@@ -107,9 +110,12 @@ class _Walk:
                 return True
             change = matrix @ step
             gain, curve = -float(step @ self._slopes), float(step @ change)
-            if not (gain > 0 and curve > 0):
+            if not gain > 0:
                 return free > 0
-            length, wall = self._room(step, gain / curve)
+            # Where the kernel is flat, only a wall ends the step.
+            length, wall = self._room(step, gain / curve if curve > 0 else np.inf)
+            if not np.isfinite(length):
+                return False
             self.at += length * step
             self._slopes = self._slopes + length * change
             if wall is None:

@@ -11,7 +11,7 @@ from mercer.gram.rows import Rows
 from mercer.loops.smo import solve_within
 from mercer.problems.duals import Dual
 from mercer.solvers.smo_polish import MOST, polish
-from mercer.solvers.smo_working_set import padded, working_set
+from mercer.solvers.smo_working_set import least_of, padded, working_set
 from mercer.types import Indices
 
 Reals = NDArray[np.float64]
@@ -32,6 +32,9 @@ PASSES = 30
 """Pairs that are moved in a working set, for each of its variables, before all slopes are
 brought up to date."""
 
+PAIRS = 20_000
+"""Pairs that are moved at least: what surrounds them takes longer than so many."""
+
 CLOSER = 0.05
 """The violation that a working set is left with, relative to that of the whole problem."""
 
@@ -42,6 +45,9 @@ Newton's method is tried: neither can then take much longer than the other.
 
 WIDE = 1_000
 """Free variables from which a factor is worth a second thread."""
+
+SAMPLE = 64
+"""Rows of each kind whose slopes are computed in float64 to see how rough the others are."""
 
 NOISE = 0.1
 """The estimated error of the slopes, relative to the violation, that is let pass."""
@@ -76,6 +82,7 @@ class State:
         if start is not None:
             dual.check(variables)
         self.signed = dual.signs * variables
+        self.sums = [float((dual.signs * dual.start)[group].sum()) for group in self.groups]
         self.images = np.zeros(dual.rows) if images is None else images.astype(float)
         self.steps = self.checks = self.blurred = 0
         self.is_exact, self.noise, self.effort = images is None, 0.0, 0.0
@@ -116,6 +123,21 @@ class State:
         rising, falling = slopes[self.up[group]], slopes[self.down[group]]
         return float(rising.min(initial=np.inf)), float(falling.max(initial=-np.inf))
 
+    def error(self) -> float:
+        """The largest error of the images on a sample of rows, whose images are computed in
+        float64: those that violate most, those with the largest values, and some between.
+        """
+        factors = self.dual.combined(self.signed)
+        support = np.flatnonzero(factors)
+        rising = np.where(self.up, self.slopes, np.inf)
+        falling = np.where(self.down, -self.slopes, np.inf)
+        ends = np.concatenate([least_of(rising, SAMPLE), least_of(falling, SAMPLE)])
+        largest = least_of(-self.rows.diagonal, SAMPLE)
+        spread = np.linspace(0, self.dual.rows - 1, SAMPLE).astype(np.int64)
+        sample = np.unique(np.concatenate([ends % self.dual.rows, largest, spread]))
+        found = (self.rows.block(sample, support) * factors[support]).sum(axis=1)
+        return float(np.abs(found - self.images[sample]).max(initial=0.0))
+
     def refresh(self) -> None:
         """Compute the slopes anew, in float64."""
         self.images = self.rows.product(self.dual.combined(self.signed))
@@ -144,8 +166,13 @@ class State:
         if free > 0.9 * self.size:
             self.size = min(2 * self.size, LARGEST)
         self.effort += 4.0 * steps * len(chosen)
-        if steps >= PASSES * len(chosen) and free <= MOST and self.effort > ROUNDS * free**3:
+        if steps >= self._most(len(chosen)) and free <= MOST and self.effort > ROUNDS * free**3:
             self._polish(tolerance)
+
+    @staticmethod
+    def _most(count: int) -> int:
+        """The most pairs to move in a working set."""
+        return max(PASSES * count, PAIRS)
 
     def _polish(self, tolerance: float) -> None:
         """Give the free variables their best values."""
@@ -165,10 +192,16 @@ class State:
 
     def _move(self, chosen: Indices, moved: Reals) -> None:
         """Give variables other values, and tell all slopes."""
-        change = np.zeros(len(self.signed))
-        change[chosen] = moved - self.signed[chosen]
+        before = self.signed
+        self.signed = before.copy()
         self.signed[chosen] = moved
-        self._follow(change)
+        for group, total in zip(self.groups, self.sums, strict=True):
+            # Many roundings move the sum: what has most room takes it back.
+            room = np.minimum(self.high - self.signed, self.signed - self.low)[group]
+            drift, most = float(self.signed[group].sum()) - total, int(np.argmax(room))
+            if abs(drift) < room[most]:
+                self.signed[group[most]] -= drift
+        self._follow(self.signed - before)
         self.measure()
 
     def _within(
@@ -177,7 +210,7 @@ class State:
     ) -> tuple[Reals, int]:  # fmt: skip
         """The variables of a working set after they were moved, and the pairs that moved."""
         places = chosen % self.dual.rows
-        tile = self.rows.tile(places)
+        tile, stride = self.rows.tile(places)
         least, most = self.spans[int(np.argmax([b - a for a, b in self.spans]))]
         slopes = self.slopes[chosen]
         if len(self.groups) == 1:  # what is near 0 keeps more digits
@@ -189,11 +222,11 @@ class State:
         count = len(chosen)
         moved = self.signed[chosen]
         steps = solve_within(
-            tile.reshape(-1), count, self.rows.diagonal[places].astype(kind),
+            tile, stride, self.rows.diagonal[places].astype(kind),
             slopes.astype(kind), np.where(self.up[chosen] & real, 0, np.inf).astype(kind),
             np.where(self.down[chosen] & real, 0, -np.inf).astype(kind), moved,
             self.low[chosen], self.high[chosen], edges, kind.type(self.tau), kind.type(goal),
-            PASSES * count if allowed is None else min(allowed, PASSES * count),
+            self._most(count) if allowed is None else min(allowed, self._most(count)),
             kind.type(np.inf), np.zeros(2, kind),
         )  # fmt: skip
         return moved, steps
