@@ -6,7 +6,8 @@ columns, standardisation and a search over 5 x 5 settings by 5 folds.
     python benchmarks/accuracy.py --data ... --sets yacht energy --splits 2 --only mercer
 
 Splits are the standard ones where the data have them (at most five), else five seeded ones of
-80/20. Each result is a row as soon as it is there; `--read FILE...` sums rows up again.
+80/20. Each result is a row as soon as it is there; `--read FILE...` sums rows up again, and
+with `--page` as a table for the docs.
 """
 
 from __future__ import annotations
@@ -194,6 +195,26 @@ def summed(found):
         }))  # fmt: skip
 
 
+def page(found):
+    """The table of the docs: a line a set, the smaller loss in bold."""
+    print(
+        "| set | rows | splits | measure | scikit-learn | mercer |\n|---|---|---|---|---|---|"
+    )
+    for name in dict.fromkeys(f["task"] for f in found):
+        own = [f for f in found if f["task"] == name]
+        told = [{f["split"]: f for f in own if f["contender"] == w} for w in CONTENDERS]
+        common = set.intersection(*(set(t) for t in told))
+        if not common:
+            continue
+        ours, theirs = (float(np.mean([t[s]["loss"] for s in common])) for t in told)
+        best = min(ours, theirs)
+        shown = [f"**{v:.4g}**" if np.isclose(v, best) else f"{v:.4g}" for v in (theirs, ours)]
+        rows = max(f["rows"] for f in own)
+        print(
+            f"| {name} | {rows} | {len(common)} | {own[0]['measure']} | {' | '.join(shown)} |"
+        )
+
+
 def main():
     """Read the command line, run, sum up."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -203,11 +224,12 @@ def main():
     parser.add_argument("--only", nargs="*", default=list(CONTENDERS), choices=list(CONTENDERS))
     parser.add_argument("--rows", type=int, help="train on at most so many rows")
     parser.add_argument("--read", nargs="*", type=Path, help="files of rows to sum up")
+    parser.add_argument("--page", action="store_true", help="sum up as a table for the docs")
     given = parser.parse_args()
     if given.read:
         lines = [line for path in given.read for line in path.read_text().splitlines()]
         rows = [json.loads(line) for line in lines if line.startswith("{")]
-        summed([r for r in rows if "loss" in r and "split" in r])
+        (page if given.page else summed)([r for r in rows if "loss" in r and "split" in r])
         return
     warnings.simplefilter("ignore", ConvergenceWarning)
     run(given.data, given.sets, given.splits, given.only, given.rows)
