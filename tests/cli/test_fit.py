@@ -181,6 +181,19 @@ def test_parquet_is_read_whatever_it_is_called():
     assert [kind for _, kind, *_ in told["columns"]] == ["number", "category", "date"]
 
 
+def test_not_a_number_is_missing_in_parquet_too():
+    x = np.linspace(0, 6, 50)
+    x[::7] = np.nan
+    half, flag = x.astype(np.float16), pa.array([True, False, None, True, False] * 10)
+    columns = {"x": x, "half": half, "flag": flag, "y": np.where(np.isnan(x), np.nan, x)}
+    parquet.write_table(pa.table(columns), "t.parquet")
+    told = fitted(
+        "t.parquet", "--kernel", "delta.on('x') * missing.on('half') * delta.on('flag')"
+    )
+    assert told["rows"] == 50 - 8
+    assert [kind for _, kind, *_ in told["columns"]] == ["number", "number", "category"]
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_other_delimiters_are_found(delimiter):
     text = Path(table()).read_text().replace(",", delimiter)

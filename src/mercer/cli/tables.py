@@ -172,9 +172,13 @@ def _named(path: Path, table: pa.Table) -> pa.Table:
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of codes as what they stand for."""
+    """A column as its values: codes as what they stand for, NaN as missing."""
     if pa.types.is_dictionary(column.type):
-        return column.cast(column.type.value_type)
+        column = column.cast(column.type.value_type)
+    if column.type == pa.float16():
+        column = column.cast(pa.float32())
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.is_nan(column), None, column)
     return column.cast(pa.string()) if column.type == pa.string_view() else column
 
 
