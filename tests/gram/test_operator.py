@@ -272,3 +272,14 @@ def test_it_can_be_pickled(rng, X, kernel, method):
 def test_a_pickle_holds_a_stored_matrix_once(X):
     block = mc.operator(mc.Gaussian(), X, X + 1.0, plan="dense")
     assert len(pickle.dumps(block)) < 1.5 * block.to_dense().nbytes
+
+
+def test_the_upper_half_and_other_types(rng):
+    A = mc.operator(mc.Gaussian(), rng.normal(size=(300, 3)), plan="blocked")
+    whole = A.to_dense()
+    np.testing.assert_array_equal(np.triu(A.upper()), np.triu(whole))
+    for found in (A.to_dense(np.float32), np.triu(A.upper(np.float32))):
+        assert found.dtype == np.float32
+    np.testing.assert_array_equal(A.to_dense(np.float32), whole.astype(np.float32))
+    half = np.triu(whole).astype(np.float32)
+    np.testing.assert_array_equal(np.triu(A.upper(np.float32)), half)

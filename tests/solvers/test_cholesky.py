@@ -72,11 +72,11 @@ def test_refinement_stops_where_it_would_cost_more_than_it_saves(data, monkeypat
     monkeypatch.setattr(module, "WORTH", 1)
     asked = []
 
-    def narrow(self, dtype=None, whole=mc.gram.Operator.to_dense):
+    def narrow(self, dtype=None, whole=mc.gram.Operator.upper):
         asked.append(dtype)
         return whole(self, dtype)
 
-    monkeypatch.setattr(mc.gram.Operator, "to_dense", narrow)
+    monkeypatch.setattr(mc.gram.Operator, "upper", narrow)
     assert mixed(problem(X, Y, weights, 1e-2, True)) is not None
     assert asked == [np.float32]
     asked.clear()
@@ -99,6 +99,21 @@ def test_the_steps_are_foretold(rng, scale, ratio):
     found = mixed(task, at_any_price=True)
     assert found.converged
     assert found.steps <= 2 * steps + 1
+
+
+@pytest.mark.parametrize("solve", [cholesky, lambda task: mixed(task, at_any_price=True)])
+@pytest.mark.parametrize("n", [60, 700])
+def test_what_is_below_the_diagonal_is_never_read(rng, monkeypatch, solve, n):
+    def upper(self, dtype=None):
+        matrix = self.to_dense(dtype)
+        matrix[np.tril_indices(n, -1)] = np.nan
+        return matrix
+
+    X, y, weights = rng.normal(size=(n, 2)), rng.normal(size=(n, 1)), rng.uniform(0.5, 2, n)
+    task = problem(X, y, weights, 1e-2, True)
+    wanted = solve(task)
+    monkeypatch.setattr(mc.gram.Operator, "upper", upper)
+    np.testing.assert_array_equal(solve(task).coefficients, wanted.coefficients)
 
 
 def test_a_far_offset_of_the_targets_costs_no_digits(data):

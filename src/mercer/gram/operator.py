@@ -144,10 +144,18 @@ class Operator(LinearOperator):  # type: ignore[misc]
     def to_dense(self, dtype: Any = None) -> Array:
         """The whole matrix, as an array; in another type, such as float32, if it is given."""
         write = symmetric if self.is_symmetric else dense
-        tiles = self._tiles
-        if dtype is not None and np.dtype(dtype) != tiles.dtype:
-            tiles = Narrowed(tiles, np.dtype(dtype))
-        return write(tiles, threads=self.plan_.threads)
+        return write(self._in(dtype), threads=self.plan_.threads)
+
+    def upper(self, dtype: Any = None) -> Array:
+        """A Gram matrix on and above its diagonal. What is below is memory as it came: a
+        triangular factor does not read it.
+        """
+        return symmetric(self._in(dtype), threads=self.plan_.threads, mirror=False)
+
+    def _in(self, dtype: Any) -> Tiles:
+        if dtype is None or np.dtype(dtype) == self._tiles.dtype:
+            return self._tiles
+        return Narrowed(self._tiles, np.dtype(dtype))
 
     def solve(self, b: Array, shift: float = 0.0) -> Array:
         """The solution of (K + shift I) a = b.

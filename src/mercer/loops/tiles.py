@@ -118,8 +118,12 @@ def dense(tiles: Tiles, out: Array | None = None, threads: int | None = None) ->
     return out
 
 
-def symmetric(tiles: Tiles, out: Array | None = None, threads: int | None = None) -> Array:
-    """Write a symmetric matrix: each pair computed once, so exactly symmetric."""
+def symmetric(
+    tiles: Tiles, out: Array | None = None, threads: int | None = None, *, mirror: bool = True
+) -> Array:
+    """Write a symmetric matrix: each pair computed once, so exactly symmetric. Without
+    `mirror` what is below the diagonal is left as it is.
+    """
     rows, _ = tiles.shape
     out = target(tiles, out)
     flat, stride = flatten(out)
@@ -129,7 +133,8 @@ def symmetric(tiles: Tiles, out: Array | None = None, threads: int | None = None
         i, j = strip
         for k, m in pieces(rows, tiles.span, start=i):
             tiles.fill((i, j), (k, m), out[i:j, k:m], workspace)
-            _mirror(flat, stride, i, j, k, m, size)
+            if mirror:
+                _mirror(flat, stride, i, j, k, m, size)
 
     crew = tiles.crew(rows * rows // 2, threads)
     run(work, pieces(rows, _height(tiles, crew)), crew, Workspace)

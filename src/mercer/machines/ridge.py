@@ -159,7 +159,7 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
             radius=None if self.radius is None else float(self.radius),
         )
         if not fitted.solution.converged:
-            warnings.warn(_SHORT.format(fitted.solution), ConvergenceWarning, stacklevel=4)
+            warnings.warn(_SHORT.format(fitted.solution), ConvergenceWarning, stacklevel=3)
         self.solution_, self.plan_, self.penalty_ = fitted.solution, fitted.plan, fitted.penalty
         path = fitted.path
         self.penalties_ = None if path is None else path.penalties

@@ -47,7 +47,7 @@ def cholesky(problem: LeastSquares, *, threads: int | None = None) -> Solution:
         NotPositiveDefinite: The matrix has no factor.
     """
     start = time.perf_counter()
-    matrix = problem.gram.to_dense(np.float64).astype(np.float64, copy=False)
+    matrix = problem.gram.upper(np.float64).astype(np.float64, copy=False)
     _shift(matrix, problem.roots, problem.shift)
     with threadpool_limits(threads, "blas"):
         factor = _factor(matrix, problem)
@@ -95,7 +95,7 @@ def mixed(
     rough = rows < WORTH * (steps + 1)
     if rough and not at_any_price:
         return None
-    matrix = problem.gram.to_dense(np.float32)
+    matrix = problem.gram.upper(np.float32)
     # What is added where rounding may be above the penalty lets the factor exist.
     more = UNIT * largest if rough else 0.0
     _shift(matrix, problem.roots.astype(np.float32), problem.shift + more)
@@ -153,16 +153,17 @@ def _steps(shift: float, largest: float, tolerance: float) -> float:
 
 
 def _shift(matrix: NDArray[np.floating], roots: NDArray[np.floating], shift: float) -> None:
-    """Weigh rows and columns, and add to the diagonal, in place."""
+    """Weigh rows and columns, and add to the diagonal, in place, on and above the diagonal."""
     if not (roots == 1).all():
         for start in range(0, len(matrix), ROWS):
             rows = slice(start, start + ROWS)
-            matrix[rows] *= roots[rows, None] * roots
+            with np.errstate(all="ignore"):  # below the diagonal there may be anything
+                matrix[rows, start:] *= roots[rows, None] * roots[start:]
     matrix[np.diag_indices_from(matrix)] += matrix.dtype.type(shift)
 
 
 def _factor(matrix: Reals, problem: LeastSquares) -> Reals:
-    """The factor in place. Transposed the matrix is in LAPACK's layout, and the same."""
+    """The factor in place. Transposed the upper half is the lower one, in LAPACK's layout."""
     largest = float(np.diagonal(matrix).max())
     factor, failed = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
     least = len(matrix) * np.finfo(np.float64).eps * largest
