@@ -16,7 +16,7 @@ from mercer.errors import InvalidInput, NotAKernel
 from mercer.functions import Function, section
 from mercer.kernels import Delta, Gaussian, Kernel, Linear, Polynomial
 from mercer.plots import DiscriminationDisplay, GramDisplay, SetDistanceDisplay
-from mercer.plots.displays import new_axes
+from mercer.plots.axes import new_axes
 
 COLUMNS = ("age", "sex", "bmi", "bp")
 

@@ -8,22 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.domains import Categories, DenseBatch, SparseBatch, Vectors
-from mercer.errors import InvalidInput, InvalidParameter, MissingExtra
+from mercer.errors import InvalidInput
 from mercer.functions import distance_to_set, gap
 from mercer.functions.batches import coordinates
 from mercer.kernels import Kernel, kernel
+from mercer.plots.axes import contours, grid, line, new_axes
 from mercer.types import Array, Indices
-
-
-def new_axes(**options: Any) -> Any:
-    """A figure's axes, or an error that names the extra."""
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise MissingExtra(
-            "Pictures need matplotlib. Install it: pip install 'mercer[plots]'."
-        ) from error
-    return plt.subplots(layout="constrained", **options)[1]
 
 
 @dataclass
@@ -53,7 +43,7 @@ class GramDisplay:
         matrix = k(X)
         if labels is None:
             return cls(matrix, title=str(k)).plot(ax)
-        names, codes = _grouped(labels)
+        names, codes = grouped(labels)
         if len(codes) != len(matrix):
             raise InvalidInput(
                 f"{len(matrix)} points need {len(matrix)} labels, got {len(codes)}."
@@ -114,10 +104,9 @@ class SetDistanceDisplay:
         points = _coordinates(k, S)
         if points.shape[1] > 2:
             raise InvalidInput(f"A picture has one or two coordinates, got {points.shape[1]}.")
-        line = _line(low, high, size)
-        axes = (line,) * points.shape[1]
-        grid = np.stack([g.ravel() for g in np.meshgrid(*axes)], axis=1)
-        return cls(axes, distance_to_set(k, grid, points), points, str(k)).plot(ax)
+        axes = (line(low, high, size),) * points.shape[1]
+        every = np.stack([part.ravel() for part in np.meshgrid(*axes)], axis=1)
+        return cls(axes, distance_to_set(k, every, points), points, str(k)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on new ones; they become `ax_`."""
@@ -127,7 +116,7 @@ class SetDistanceDisplay:
             self.ax_.plot(self.points[:, 0], np.zeros(len(self.points)), "o", color="#d55e00")
             self.ax_.set(xlabel="x", ylabel="distance to S")
         else:
-            _contours(self.ax_, self.axes, self.distances, "viridis", "distance to S")
+            contours(self.ax_, self.axes, self.distances, "viridis", "distance to S")
             self.ax_.plot(*self.points.T, "o", color="white", markeredgecolor="black")
         self.ax_.set_title(self.title, fontsize=9)
         return self
@@ -168,16 +157,15 @@ class DiscriminationDisplay:
         first, second = (_coordinates(k, S) for S in (S1, S2))
         if first.shape[1] != 2:
             raise InvalidInput(f"The plane has two coordinates, got {first.shape[1]}.")
-        line = _line(low, high, 201)
-        grid = np.stack([g.ravel() for g in np.meshgrid(line, line)], axis=1)
-        difference = gap(k, grid, first, second)
-        return cls((line, line), difference, first, second, str(k)).plot(ax)
+        axes = (line(low, high, 201),) * 2
+        difference = gap(k, grid(axes), first, second)
+        return cls(axes, difference, first, second, str(k)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on new ones; they become `ax_`."""
         self.ax_ = new_axes(figsize=(4.8, 3.6)) if ax is None else ax
-        _contours(
-            self.ax_, self.axes, self.difference, "RdBu_r", "d(x, S1)² - d(x, S2)²", around=0
+        contours(
+            self.ax_, self.axes, self.difference, "RdBu_r", "d(x, S1)² - d(x, S2)²", middle=0
         )
         shape = len(self.axes[1]), len(self.axes[0])
         border = self.difference.reshape(shape)
@@ -198,17 +186,7 @@ def _coordinates(k: Kernel, S: Any) -> Array:
     return coordinates(batch)
 
 
-def _line(low: float, high: float, size: int) -> Array:
-    """The grid along one axis."""
-    if not (np.isfinite([low, high]).all() and low < high and size >= 2):
-        raise InvalidParameter(
-            f"a picture goes from low to a higher number, on 2 points or more: got low={low}, "
-            f"high={high}, size={size}."
-        )
-    return np.linspace(low, high, size)
-
-
-def _grouped(labels: Any) -> tuple[list[Any], Indices]:
+def grouped(labels: Any) -> tuple[list[Any], Indices]:
     """The names of the groups in order, and which of them each label is."""
     given = np.asarray(labels)
     if given.ndim != 1:
@@ -223,19 +201,3 @@ def _grouped(labels: Any) -> tuple[list[Any], Indices]:
         batch = Categories().encode(given)
         used, codes = np.unique(batch.codes, return_inverse=True)
         return [batch.levels[code] for code in used], codes
-
-
-def _contours(
-    ax: Any,
-    axes: tuple[Array, ...],
-    values: Array,
-    colors: str,
-    label: str,
-    around: float | None = None,
-) -> None:
-    table = values.reshape(len(axes[1]), len(axes[0]))
-    reach = float(np.abs(table).max()) or 1.0
-    limits = {} if around is None else {"vmin": around - reach, "vmax": around + reach}
-    filled = ax.contourf(*axes, table, levels=20, cmap=colors, **limits)
-    ax.figure.colorbar(filled, ax=ax, label=label)
-    ax.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
