@@ -29,12 +29,14 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
 
     Attributes:
         keeps_single: Whether vectors in float32 stay so; else they become float64.
+        order_matters: Why the order of the rows matters, where it does.
     """
 
     kernel: Any
     plan: Any
     kernel_: Kernel
     keeps_single: ClassVar[bool] = False
+    order_matters: ClassVar[str] = ""
 
     # Reading
 

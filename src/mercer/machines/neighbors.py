@@ -62,6 +62,7 @@ class KernelNeighbors(KernelMachine):
     """
 
     keeps_single = True
+    order_matters = "of rows at the same distance the first are neighbours"
 
     n_neighbors: Any
     weights: Any

@@ -100,6 +100,8 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         0
     """
 
+    order_matters = "it learns from one row after the other"
+
     def __init__(
         self,
         kernel: Any = "auto",
