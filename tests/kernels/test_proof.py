@@ -92,6 +92,7 @@ EXAMPLES = [
     Term.of("map", k, function=double),
     Term.of("on", k, columns=(1,)),
     Term.of("on", k, columns=("age_1", "income")),
+    *(Term.of("filled", k, fill=f) for f in (-0.5, (0.25, 1.5))),
     *(Term.of("schoenberg", child, rate=0.375) for child in (k, Term("linear"), Term("min"))),
     *(
         Term.of("formula", text=text, domain=domain, given=given, values=values)
@@ -724,6 +725,7 @@ BAD = [
     if not (name == "metric" and bad is None)
     and not (name == "frequency" and bad == -1.0)
     and not (name == "columns" and bad == ("a",))
+    and not (name == "fill" and bad in (-1.0, (0.5, -1.0)))
     and not (name == "text" and bad == "0.5")  # a constant is a kernel, by several theorems
 ]
 

@@ -91,6 +91,7 @@ def test_every_leaf_of_the_package_is_named():
         mc.Weighted,
         mc.Pullback,
         mc.Column,
+        mc.Filled,
         mc.FeatureKernel,
         mc.FunctionKernel,
     }
