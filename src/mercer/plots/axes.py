@@ -93,5 +93,5 @@ def contours(
     reach = float(np.abs(table - (middle or 0.0)).max()) or 1.0
     limits = {} if middle is None else {"vmin": middle - reach, "vmax": middle + reach}
     filled = ax.contourf(*axes, table, levels=20, cmap=colors, **limits)
-    ax.figure.colorbar(filled, ax=ax, label=label)
+    ax.figure.colorbar(filled, ax=ax, label=label, shrink=0.85)
     ax.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal")

@@ -81,7 +81,7 @@ class DecisionDisplay:
         probable = word == "predict_proba"
         if probable and len(classes) == 2:
             values = values[:, 1]
-        label = f"probability of {classes[1]}" if probable else "f(x) + b"
+        label = f"probability of {classes[1]}" if probable else "decision function"
         return cls(
             axes, values, classes, at, codes, _support(machine, len(at)),
             0.5 if probable else 0.0, label, type(machine).__name__,

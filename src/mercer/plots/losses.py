@@ -15,7 +15,7 @@ from mercer.problems import Loss, loss
 Reals = NDArray[np.float64]
 
 MISTAKE = "0/1"
-"""The name of the share of mistakes, which is not convex and no Loss."""
+"""The name of the loss that counts mistakes, also a value of 0: not convex, and no Loss."""
 
 ORDERS = ("loss", "slope of the loss", "curvature of the loss")
 ACROSS = {"numbers": "f(x) - y", "signs": "margin y f(x)", "counts": "f(x), for y = 1"}
@@ -93,6 +93,6 @@ def _values(one: Loss | str, target: Reals, across: Reals, order: int) -> Reals:
     elif order:
         found = np.zeros_like(across)
     else:
-        found = np.where(across < 0, 1.0, 0.0)
+        found = np.where(across <= 0, 1.0, 0.0)
         found[:-1][np.diff(found) < 0] = np.nan
     return np.asarray(found, dtype=np.float64)
