@@ -65,7 +65,7 @@ class Trial:
     def answers(self, machine: Any, points: Any = None) -> dict[str, np.ndarray[Any, Any]]:
         """All that a fitted machine says of points."""
         X = self.points if points is None else points
-        found = {}
+        found: dict[str, np.ndarray[Any, Any]] = {}
         for name in METHODS:
             if hasattr(machine, name):
                 said = getattr(machine, name)(X)
