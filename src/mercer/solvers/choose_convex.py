@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.errors import BudgetExceeded
+from mercer.errors import BudgetExceeded, InvalidParameter
 from mercer.plan import Plan, readable
 from mercer.solvers.choose import LANDMARKS, SolverPlan
 
 EXACT = 6_000
 """Rows up to which every point is an anchor: each step factorises a matrix of their number."""
+
+METHODS = ("auto", "dense", "cholesky", "primal", "landmarks", "blocked")
+"""What may be asked for: all anchors (two names), features, or landmarks (two names)."""
 
 TOLERANCE = 1e-6
 """The duality gap to reach, relative to the objective."""
@@ -25,10 +28,17 @@ def choose_convex(plan: Plan, rows: int, outputs: int, *, width: int | None) -> 
         width: Features of an explicit map, None where there is none.
 
     Raises:
-        BudgetExceeded: The method that was asked for does not fit.
+        InvalidParameter: The method that was asked for is none of these.
+        BudgetExceeded: It does not fit.
     """
+    if plan.method not in METHODS:
+        known = ", ".join(map(repr, METHODS))
+        raise InvalidParameter(
+            f"the method {plan.method!r} is not one for a loss that is minimised in steps.\n"
+            f"Say one of {known}."
+        )
     budget = plan.budget()
-    small = 200 * rows * (outputs + 2)
+    small = 64 * rows * (outputs + 2)
     wide = width or 0
     room = max(budget - small, 0)
     # 4 n m + 3 m^2 numbers.
