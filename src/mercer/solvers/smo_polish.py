@@ -15,8 +15,11 @@ from scipy.linalg import blas, lapack
 
 Reals = NDArray[np.float64]
 
+FEW = 600
+"""Free variables up to which Newton's method is worth its many walls."""
+
 MOST = 4_000
-"""Free variables that a factor may take: an inverse of 128 MB."""
+"""Free variables that a factor may take where hardly any wall is to be met: 128 MB."""
 
 LEAVING = 4
 """The share of variables, one in so many, that may leave an inverse before it is computed
@@ -56,7 +59,7 @@ def polish(
         settled = walk.run(matrix[np.ix_(active, active)], groups[active], goal)
         moved[active] = walk.at
         slopes = slopes + matrix[:, active] @ (walk.at - walk.start)
-        spent += (len(active) ** 2 + CALL) * (len(active) + 10.0 * walk.steps)
+        spent += (len(active) ** 2 + CALL) * (len(active) + 20.0 * walk.steps)
         active = active[walk.inside]
         if settled or walk.inside.all():
             break

@@ -10,7 +10,7 @@ from mercer.errors import InvalidInput
 from mercer.gram.rows import Rows
 from mercer.loops.smo import solve_within
 from mercer.problems.duals import Dual
-from mercer.solvers.smo_polish import MOST, polish
+from mercer.solvers.smo_polish import FEW, MOST, polish
 from mercer.solvers.smo_working_set import least_of, padded, working_set
 from mercer.types import Indices
 
@@ -38,13 +38,12 @@ PAIRS = 20_000
 CLOSER = 0.05
 """The violation that a working set is left with, relative to that of the whole problem."""
 
-ROUNDS = 1
-"""Factors of the free variables that the pairs moved so far must have been worth, before
-Newton's method is tried: neither can then take much longer than the other.
-"""
+SHARE = 16.0
+"""How much longer than the pairs Newton's method may take. It stops half-way otherwise, and the
+pairs then undo its work."""
 
-WIDE = 1_000
-"""Free variables from which a factor is worth a second thread."""
+SETTLED = 50
+"""One free variable in so many may have changed where the others count as settled."""
 
 SAMPLE = 64
 """Rows of each kind whose slopes are computed in float64 to see how rough the others are."""
@@ -87,6 +86,7 @@ class State:
         self.steps = self.checks = self.blurred = 0
         self.is_exact, self.noise, self.effort = images is None, 0.0, 0.0
         self.is_rough, self.is_stuck = True, False
+        self.free = np.zeros(len(self.signed), np.bool_)
         self.curvature = float(rows.diagonal.max(initial=0.0))
         if images is None:
             self._follow(self.signed)
@@ -162,11 +162,16 @@ class State:
                 self.refresh()
             return
         self._move(self.before, moved[real])
-        free = int((self.up & self.down).sum())
-        if free > 0.9 * self.size:
+        free = self.up & self.down
+        count = int(free.sum())
+        if count > 0.9 * self.size:
             self.size = min(2 * self.size, LARGEST)
-        self.effort += 4.0 * steps * len(chosen)
-        if steps >= self._most(len(chosen)) and free <= MOST and self.effort > ROUNDS * free**3:
+        settled = int((free ^ self.free).sum()) <= count / SETTLED
+        self.free = free
+        self.effort += SHARE * steps * len(chosen)
+        if steps < self._most(len(chosen)) or self.effort < count**3:
+            return
+        if count <= (MOST if settled else FEW):
             self._polish(tolerance)
 
     @staticmethod
@@ -182,7 +187,7 @@ class State:
         places = free % self.dual.rows
         groups = np.column_stack([np.isin(free, group) for group in self.groups]).astype(float)
         matrix = self.rows.block(places, places)
-        with threadpool_limits(self.rows.threads if len(free) > WIDE else 1, "blas"):
+        with threadpool_limits(1 if len(free) <= FEW else self.rows.threads, "blas"):
             moved = polish(
                 matrix, self.slopes[free], self.signed[free], self.low[free],
                 self.high[free], groups, tolerance / 4, self.effort,
