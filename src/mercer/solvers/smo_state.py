@@ -220,7 +220,9 @@ class State:
         slopes = self.slopes[chosen]
         if len(self.groups) == 1:  # what is near 0 keeps more digits
             slopes = slopes - (least + most) / 2
-        goal = max(tolerance / 2, CLOSER * self.violation)
+        # A working set of all variables has nothing to wait for.
+        alone = int(real.sum()) == len(self.signed)
+        goal = tolerance / 2 if alone else max(tolerance / 2, CLOSER * self.violation)
         rough = np.finfo(np.float32).eps * float(np.abs(slopes).max(initial=0.0))
         kind = np.dtype(np.float32 if self.is_rough and 16 * rough < goal else np.float64)
         tile = tile.astype(kind, copy=False)
