@@ -9,7 +9,17 @@ from matplotlib import pyplot as plt
 
 import mercer as mc
 from mercer.errors import InvalidInput, InvalidParameter, InvalidType, MissingExtra
-from mercer.plots import DiscriminationDisplay, GramDisplay, SetDistanceDisplay
+from mercer.plots import (
+    ComponentsDisplay,
+    DecisionDisplay,
+    DiscriminationDisplay,
+    FitDisplay,
+    GramDisplay,
+    LossDisplay,
+    PenaltyPathDisplay,
+    SetDistanceDisplay,
+    SpectrumDisplay,
+)
 
 LINE = [[2.0], [3.0]]
 TRIANGLE = [[1.0, 1.0], [1.0, 2.0], [2.0, 2.0]]
@@ -162,13 +172,35 @@ def test_a_picture_without_a_border_has_none():
 
 # -------------------------------------------------------------------------------- all displays
 
+
+def ridge():
+    return mc.KernelRidge(mc.Gaussian(), penalty=[0.1, 1.0]).fit(LINE, [1.0, 2.0])
+
+
+def nearest():
+    return mc.NearestBarycenter(mc.Gaussian()).fit([*S1, *S2], [1, 1, 2, 2])
+
+
+def components():
+    return mc.KernelPCA(2, mc.Gaussian()).fit(TRIANGLE)
+
+
 DRAW = [
     lambda ax: GramDisplay.from_kernel("gaussian", TRIANGLE, ax=ax),
     lambda ax: SetDistanceDisplay.from_kernel("gaussian", LINE, 0.0, 5.0, ax=ax, size=11),
     lambda ax: SetDistanceDisplay.from_kernel("gaussian", TRIANGLE, 0.0, 3.0, ax=ax, size=11),
     lambda ax: DiscriminationDisplay.from_kernel("gaussian", S1, S2, 0.0, 4.0, ax=ax),
+    lambda ax: FitDisplay.from_estimator(ridge(), LINE, [1.0, 2.0], ax=ax),
+    lambda ax: PenaltyPathDisplay.from_estimator(ridge(), ax=ax),
+    lambda ax: DecisionDisplay.from_estimator(nearest(), [*S1, *S2], [1, 1, 2, 2], ax=ax),
+    lambda ax: SpectrumDisplay.from_kernel("gaussian", TRIANGLE, ax=ax),
+    lambda ax: ComponentsDisplay.from_estimator(components(), TRIANGLE, [1, 2, 2], ax=ax),
+    lambda ax: LossDisplay.from_losses("hinge", "0/1", ax=ax),
 ]
-NAMES = ["gram", "line", "plane", "discrimination"]
+NAMES = [
+    "gram", "line", "plane", "discrimination", "fit", "path", "decision", "spectrum",
+    "components", "losses",
+]  # fmt: skip
 
 
 def test_numbers_are_points_for_kernels_on_numbers_alone():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -72,6 +73,15 @@ def points(X: Any, width: int) -> Reals:
             f"{'a column' if width == 1 else 'two columns'}, and fit the machine to it."
         )
     return values
+
+
+def like(X: Any, values: Reals) -> Any:
+    """Other points in the form of these: a table with the same columns, or an array."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return values
+    columns = dict(zip(frame.columns, values.T, strict=True))
+    return nw.from_dict(columns, backend=frame.implementation).to_native()
 
 
 def grid(axes: tuple[Reals, Reals]) -> Reals:

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.errors import InvalidInput, InvalidParameter
-from mercer.plots.axes import COLOURS, MARKERS, PALE, around, contours, grid, new_axes, points
+from mercer.plots.axes import (
+    COLOURS,
+    MARKERS,
+    PALE,
+    around,
+    contours,
+    grid,
+    like,
+    new_axes,
+    points,
+)
 from mercer.problems import loss
 from mercer.types import Indices
 
@@ -77,7 +87,7 @@ class DecisionDisplay:
         codes = _codes(y, classes, len(at))
         word = _response(machine, response)
         axes = around(at[:, 0], size), around(at[:, 1], size)
-        values = np.asarray(getattr(machine, word)(grid(axes)), dtype=np.float64)
+        values = np.asarray(getattr(machine, word)(like(X, grid(axes))), dtype=np.float64)
         probable = word == "predict_proba"
         if probable and len(classes) == 2:
             values = values[:, 1]
@@ -203,7 +213,7 @@ def _support(machine: Any, rows: int) -> Indices:
         return none
     # A loss without a slope far beyond the margin gives points there no coefficient.
     one = np.ones(1)
-    if loss(machine.loss).slope(one, 1e3 * one)[0] != 0:
+    if loss(machine.loss).slope(one, 10 * one)[0] != 0:
         return none
     sizes = np.abs(weights).reshape(rows, -1).max(axis=1)
     found: Indices = np.flatnonzero(sizes > NONE * sizes.max())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.errors import InvalidInput, InvalidParameter
-from mercer.plots.axes import COLOURS, PALE, around, new_axes, points
+from mercer.plots.axes import COLOURS, PALE, around, like, new_axes, points
 
 Reals = NDArray[np.float64]
 
@@ -77,16 +77,17 @@ class FitDisplay:
         if band == "auto":
             band = "interval" if hasattr(machine, "predict_interval") else None
         here = around(at[:, 0], size)
+        new = like(X, here[:, None])
         lower: Reals | None = None
         upper: Reals | None = None
         told = ""
         if band == "std":
-            values, spread = machine.predict(here[:, None], return_std=True)
+            values, spread = machine.predict(new, return_std=True)
             lower, upper, told = values - 2 * spread, values + 2 * spread, "± 2 deviations of f"
         else:
-            values = machine.predict(here[:, None])
+            values = machine.predict(new)
         if band == "interval":
-            ends = machine.predict_interval(here[:, None], coverage=coverage)
+            ends = machine.predict_interval(new, coverage=coverage)
             lower, upper = ends[:, 0], ends[:, 1]
             told = f"{100 * coverage:g} % interval"
         return cls(
