@@ -113,3 +113,24 @@ def test_the_number_of_threads_changes_nothing(rng, X):
         rows.add(np.arange(50), np.linspace(-1, 1, 50), out)
         found.append(out)
     np.testing.assert_array_equal(*found)
+
+
+def test_points_in_single_precision_have_products_in_double(rng, X):
+    single = X.astype(np.float32)
+    rows, factors = kept(mc.Gaussian(), single), rng.normal(size=300)
+    expected = mc.Gaussian()(single.astype(float)) @ factors
+    np.testing.assert_allclose(rows.product(factors), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "cheap"),
+    [(mc.Gaussian(), True), (mc.Matern(nu=1.3), False), (mc.Gaussian() + mc.Linear(), False)],
+)
+def test_only_what_is_slow_to_compute_is_kept_beyond_a_bound(monkeypatch, X, kernel, cheap):
+    monkeypatch.setattr("mercer.gram.rows.CHEAP", 300 * 4 * 100)
+    rows, out = kept(kernel, X), np.zeros(300)
+    rows.add(np.arange(60), np.ones(60), out)
+    rows.add(np.arange(60, 120), np.ones(60), out)
+    assert rows.memory == 300 * 4 * (100 if cheap else 300)
+    bound = 120 * 2.0**-15 * kernel(X).max()
+    np.testing.assert_allclose(out, kernel(X)[:, :120].sum(axis=1), atol=bound)

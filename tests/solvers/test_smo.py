@@ -340,6 +340,11 @@ def test_values_that_are_not_finite_are_refused(labels):
         smo(duals.classification(labels, 1.0), MatrixRows(K, 1))
 
 
+def test_rows_of_other_points_are_refused(X, labels):
+    with pytest.raises(InvalidInput, match="have to be the same"):
+        smo(duals.classification(labels[:7], 1.0), rows_of(X))
+
+
 def test_steps_are_limited_and_it_says_so(X, labels):
     found = smo(duals.classification(labels, 1e3), rows_of(X), max_steps=50)
     assert found.steps == 50

@@ -1,9 +1,9 @@
 """A Gram matrix by its rows: what a solver reads that moves few variables at a time.
 
 `MatrixRows` has the matrix. `KernelRows` computes rows when they are first asked for and keeps
-them, in float32, while the budget lasts; once most will be needed it computes the whole matrix,
-which costs half as much because it is symmetric. Either has a product in float64, which tells
-what single precision has spoiled.
+the last ones, in float32, as far as the budget goes; once most will be needed and all fit, it
+computes the whole matrix, which costs half as much because it is symmetric. Either has a
+product in float64, which tells what single precision has spoiled.
 """
 
 from __future__ import annotations
@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 
 from mercer.domains import Batch, DenseBatch, SparseBatch
 from mercer.kernels import Kernel
-from mercer.loops import Tiles, Workspace, available, dense, multiply, pieces, run, symmetric
+from mercer.loops import (
+    Pairwise,
+    Tiles,
+    Workspace,
+    available,
+    dense,
+    multiply,
+    pieces,
+    run,
+    symmetric,
+)
 from mercer.loops.smo import LANES, STRIP, add_rows, pick
 from mercer.loops.tiles import Slice
 from mercer.plan import Plan
@@ -26,6 +36,13 @@ Reals = NDArray[np.float64]
 
 LOT = 512
 """Rows that are computed at a time."""
+
+CHEAP = 1 << 29
+"""Bytes of rows that are kept where computing one again takes no longer than the system takes
+to hand out memory for it: rows of dense points, by compiled loops."""
+
+NARROW = 128
+"""Coordinates up to which rows of dense points are cheap."""
 
 FLOAT32 = 1e-25, 1e30
 """Values that single precision holds, with room for their sums and squares."""
@@ -134,7 +151,7 @@ class KernelRows(Rows):
     """
 
     def __init__(self, kernel: Kernel, points: Batch, plan: Plan) -> None:
-        self.size = len(points)
+        self.size, points = len(points), _double(points)
         self.diagonal = kernel.diag(points).astype(np.float64)
         crew = plan.crew()
         self.threads = available() if crew is None else crew
@@ -142,8 +159,10 @@ class KernelRows(Rows):
         largest = float(self.diagonal.max(initial=0.0))
         tiny, huge = FLOAT32
         single = largest == 0 or tiny < largest < huge
-        self._budget = plan.budget()
         self._rough = _rough(kernel, points) if single else points
+        self._budget = plan.budget()
+        if _is_cheap(kernel, self._rough):
+            self._budget = min(self._budget, CHEAP)
         self._begin(np.dtype(np.float32 if single else np.float64))
 
     def _begin(self, dtype: np.dtype[Any]) -> None:
@@ -278,6 +297,23 @@ class _Rounded(Tiles):
 
     def scratch(self, entries: int) -> int:
         return entries * self._inner.dtype.itemsize + self._inner.scratch(entries)
+
+
+def _double(points: Batch) -> Batch:
+    """The points in float64, where they are numbers: products are promised in it."""
+    if isinstance(points, DenseBatch):
+        return DenseBatch(points.values.astype(np.float64, copy=False), points.columns)
+    if isinstance(points, SparseBatch):
+        return SparseBatch(points.matrix.astype(np.float64, copy=False), points.columns)
+    return points
+
+
+def _is_cheap(kernel: Kernel, points: Batch) -> bool:
+    """Whether rows are computed about as fast as they can be written."""
+    if not isinstance(points, DenseBatch) or points.width > NARROW:
+        return False
+    first = points[:1]
+    return isinstance(kernel.tiles(first, first), Pairwise)
 
 
 def _begins_in_order(chosen: Indices) -> bool:

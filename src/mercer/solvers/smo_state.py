@@ -75,6 +75,11 @@ class State:
     def __init__(
         self, dual: Dual, rows: Rows, start: tuple[Reals, Reals | None] | None
     ) -> None:
+        if rows.size != dual.rows:
+            raise InvalidInput(
+                f"{dual.name} has {dual.rows} rows and the Gram matrix {rows.size}: they have "
+                "to be the same points."
+            )
         self.dual, self.rows = dual, rows
         self.low, self.high, self.groups = dual.low, dual.high, dual.groups
         variables, images = (dual.start, None) if start is None else start
