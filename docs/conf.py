@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import mercer as mc
+from mercer import plots, problems, testing
 
 project = "mercer"
 author = copyright = "the mercer developers"
@@ -109,13 +110,31 @@ def on_signature(
     return tuple(part and ALIAS.sub(r"\1", part) for part in signature)
 
 
+ROUTING = re.compile(r"set_\w+_request")
+
 AUTHORS = (Path(__file__).parent / "authors.md").read_text(encoding="utf-8")
-SHOWN = {*mc.__all__, *re.findall(r"^   [a-z_.]+\.(\w+)$", AUTHORS, re.MULTILINE)}
+SHOWN = set(re.findall(r"^   [a-z_.]+\.(\w+)$", AUTHORS, re.MULTILINE)).union(
+    mc.__all__,
+    vars(mc.errors),
+    *(part.__all__ for part in (mc.domains, plots, problems, testing)),
+)
 
 
 def on_bases(_app: Any, _name: str, _obj: Any, _options: Any, bases: list[Any]) -> None:
     """Name the nearest base that has a page: those between are told in the source alone."""
-    bases[:] = [next((c for c in base.__mro__ if c.__name__ in SHOWN), base) for base in bases]
+    bases[:] = [next(filter(has_page, base.__mro__), base) for base in bases]
+
+
+def has_page(base: type) -> bool:
+    """Whether a class is told on a page, here or in another library."""
+    return base.__name__ in SHOWN or base.__module__.split(".")[0] != "mercer"
+
+
+def on_member(
+    _app: Any, _what: str, name: str, _obj: Any, _skip: bool, _options: Any
+) -> bool | None:
+    """Leave out what scikit-learn gives each estimator to route metadata: it is told there."""
+    return True if ROUTING.fullmatch(name) else None
 
 
 def on_missing_reference(_app: Any, _env: Any, node: Any, content: Any) -> Any:
@@ -130,4 +149,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", on_docstring, priority=100)
     app.connect("autodoc-process-signature", on_signature)
     app.connect("autodoc-process-bases", on_bases)
+    app.connect("autodoc-skip-member", on_member)
     app.connect("missing-reference", on_missing_reference)
