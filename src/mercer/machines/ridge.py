@@ -73,7 +73,7 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
             the penalty was given and the method tells no eigenvalues.
         dual_coef_: The coefficients, for the rows as they came.
         log_marginal_likelihood_: Of the targets under the Gaussian process of this kernel,
-            at its most likely variance; told when loo_predictions_ is.
+            at its most likely variance; told when `loo_predictions_` is.
         solution_: The evidence that the equations are solved.
         plan_: What was chosen, and why; print it.
 
