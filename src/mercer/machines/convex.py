@@ -26,7 +26,7 @@ from mercer.solvers.choose import SolverPlan
 from mercer.solvers.choose_convex import choose_convex
 from mercer.solvers.interior import interior
 from mercer.solvers.landmarks import whitening
-from mercer.solvers.multinomial import Classes, multinomial
+from mercer.solvers.multinomial import Classes, curvature, multinomial
 from mercer.solvers.newton import newton
 from mercer.solvers.solution import Solution
 from mercer.solvers.spans import Features, Span, Stored
@@ -221,23 +221,12 @@ class Multinomial(Objective):
         chances = softmax(values, axis=1)
         pull = chances - self.hot
         return Reached(
-            found, values, problem.shares * pull, problem.shares[:, 0] * _bent(chances)
+            found, values, problem.shares * pull, problem.shares[:, 0] * curvature(chances)
         )
 
     def losses(self, values: Reals) -> Reals:
         found: Reals = logsumexp(values, axis=1) - (self.hot * values).sum(axis=1)
         return found
-
-
-def _bent(chances: Reals) -> Reals:
-    """One number for the curvature diag(p) - pp' of each row: between the mean of its
-    eigenvalues and their mean weighted by size. For two classes it is exact.
-    """
-    square, cube = ((chances**power).sum(axis=1) for power in (2, 3))
-    trace = np.maximum(1 - square, np.finfo(np.float64).tiny)
-    weighted = (square - 2 * cube + square**2) / trace
-    found: Reals = 0.5 * (weighted + trace / (chances.shape[1] - 1))
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,8 +333,10 @@ class Fitter:
         found = float(np.exp(brentq(excess, low, high, xtol=1e-9)))
         return found, near[-1]
 
-    def _search(self, space: Space, penalties: Any) -> tuple[Path, Reached | None]:
-        """The penalties with their errors; where all anchors were used, what was reached."""
+    def _search(self, space: Space, penalties: Any) -> tuple[Path, Reached]:
+        """The penalties with their errors, and what was reached for the best: coefficients of
+        the rows, from which the search with all anchors begins too.
+        """
         rough = space
         if len(space.span) > SEARCHED and self.chosen.method != "primal":
             rough = self._space("landmarks", min(COARSE, len(self.sample)))
@@ -364,7 +355,7 @@ class Fitter:
             tried = np.sort(np.asarray(penalties, dtype=np.float64))
             errors = np.array([error(float(one)) for one in tried[::-1]])[::-1]
             path = Path(tried, errors, float(tried[int(np.nanargmin(errors))]))
-        return path, reached[path.best] if rough is space else None
+        return path, reached[path.best]
 
     def _space(self, method: str, anchors: int) -> Space:
         points, threads = self.sample.points, self.chosen.threads

@@ -1,9 +1,9 @@
 r"""Multinomial logistic regression by Newton's method, for any number of classes at once.
 
 The loss of a row is $\ln \sum_c e^{f_c} - f_y$, with the slopes $p - e_y$ and the curvature
-$\operatorname{diag}(p) - p p^\top \preceq \tfrac12 I$ (Boehning). The bound is the same for
-all classes and all steps: its one factor preconditions conjugate gradients for the equations
-of each step.
+$\operatorname{diag}(p) - p p^\top$. With one number a row in its place the equations of a step
+fall apart into equal ones, one a class: their one factor preconditions conjugate gradients for
+the step itself.
 
 The unknowns are the weights of features, a column a class, with a last row for the offsets. At
 the end the coefficients are the slopes divided by $-2 \lambda$, as for every smooth loss.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,13 @@ Reals = NDArray[np.float64]
 STEPS = 60
 """Newton steps."""
 
+TINY = float(np.finfo(np.float64).tiny)
+
 INNER = 200
 """Steps of conjugate gradients for one Newton step."""
+
+SLOW = 12
+"""Steps of conjugate gradients after which the factor is made anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +86,8 @@ def multinomial(
         span: The Gram matrix.
         problem: The problem.
         start: Coefficients and offsets to begin with.
-        tolerance: How small the gradient, relative to that of no function at all.
+        tolerance: How far the risk may be above the least, relative to it, as half the squared
+            length of the gradient in the metric of a step foretells.
         threads: How many threads the matrices take.
     """
     began = time.perf_counter()
@@ -88,15 +95,17 @@ def multinomial(
     with threadpool_limits(threads, "blas"):
         search = _Search(span.features, problem)
         weights = search.zero if start is None else search.of(*start)
-        size = search.size(search.gradient(search.zero)) or 1.0
         reached = np.inf
         while steps < STEPS:
             gradient = search.gradient(weights)
-            reached = search.size(gradient) / size
+            reached = search.above(weights, gradient)
+            if search.is_stale and reached <= tolerance:  # judged by today's factor only
+                search.prepare(weights)
+                reached = search.above(weights, gradient)
             if reached <= tolerance:
                 break
             steps += 1
-            move = search.newton(weights, gradient, min(0.1, reached))
+            move = search.newton(weights, gradient, min(0.1, float(np.sqrt(reached))))
             length = search.length(weights, gradient, move)
             if not length:
                 break
@@ -110,6 +119,17 @@ def multinomial(
     )
 
 
+def curvature(chances: Reals) -> Reals:
+    """One number for the curvature diag(p) - pp' of each row: between the mean of its
+    eigenvalues and their mean weighted by size. For two classes it is exact.
+    """
+    square, cube = ((chances**power).sum(axis=1) for power in (2, 3))
+    trace = np.maximum(1 - square, np.finfo(np.float64).tiny)
+    weighted = (square - 2 * cube + square**2) / trace
+    found: Reals = np.maximum(0.5 * (weighted + trace / (chances.shape[1] - 1)), 0.0)
+    return found
+
+
 class _Search:
     """The risk as a function of the weights of features, with its derivatives."""
 
@@ -120,9 +140,19 @@ class _Search:
         self.ridge = np.full((self.rows.shape[1], 1), 2 * problem.penalty)
         if problem.has_offset:
             self.ridge[-1] = 0
-        bound = self.rows.T @ (0.5 * problem.shares * self.rows)
-        bound[np.diag_indices_from(bound)] += self.ridge[:, 0]
-        self._bound = cho_factor(bound, lower=True, overwrite_a=True, check_finite=False)
+        self._factor: Any = None
+        self._inner, self.is_stale = 0, True
+
+    def prepare(self, weights: Reals) -> None:
+        """Factorise the equations with one number for the curvature of a row."""
+        chances = softmax(self.values(weights), axis=1)
+        scaled = np.sqrt(self.problem.shares * curvature(chances)[:, None]) * self.rows
+        matrix = scaled.T @ scaled
+        # The offsets cost nothing, and rows without curvature do not hold them.
+        floor = np.finfo(np.float64).eps * float(np.trace(matrix))
+        matrix[np.diag_indices_from(matrix)] += self.ridge[:, 0] + floor
+        self._factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+        self.is_stale, self._inner = False, 0
 
     @property
     def zero(self) -> Reals:
@@ -136,6 +166,13 @@ class _Search:
         if self.problem.has_offset:
             weights[-1] = offset
         return weights
+
+    def above(self, weights: Reals, gradient: Reals) -> float:
+        """How far the risk is above the least, relative to it, as the gradient foretells."""
+        if self._factor is None or self._inner > SLOW:
+            self.prepare(weights)
+        squared = float((gradient * self._solve(gradient)).sum())
+        return 0.5 * max(squared, 0.0) / max(self.risk(weights), TINY)
 
     def values(self, weights: Reals) -> Reals:
         """The values of the functions."""
@@ -153,12 +190,8 @@ class _Search:
         found: Reals = self.rows.T @ slopes + self.ridge * weights
         return found
 
-    def size(self, gradient: Reals) -> float:
-        """The length of a gradient, in the metric of the bound."""
-        return float(np.sqrt(max((gradient * self._solve(gradient)).sum(), 0.0)))
-
     def _solve(self, right: Reals) -> Reals:
-        found: Reals = cho_solve(self._bound, right, check_finite=False)
+        found: Reals = cho_solve(self._factor, right, check_finite=False)
         return found
 
     def newton(self, weights: Reals, gradient: Reals, accuracy: float) -> Reals:
@@ -167,7 +200,9 @@ class _Search:
         total, rest = np.zeros_like(weights), -gradient
         way = better = self._solve(rest)
         energy = first = float((rest * better).sum())
+        self.is_stale, self._inner = True, 0
         for _ in range(INNER):
+            self._inner += 1
             image = bend(way)
             curved = float((image * way).sum())
             if not curved > 0:
