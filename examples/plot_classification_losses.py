@@ -35,7 +35,7 @@ model = mc.KernelLogisticRegression(mc.Gaussian(scale=1.0), 1e-3, fit_intercept=
 f = model.fit(X, y).function_
 
 penalty = 1e-3
-shares = 2.0 ** -np.arange(8)
+shares = 2.0 ** np.arange(2, -8, -1)
 mistakes = [np.mean(y * (share * f)(X) <= 0) for share in shares]
 logistic = [np.mean(np.logaddexp(0, -y * (share * f)(X))) for share in shares]
 price = [penalty * (share * f).norm() ** 2 for share in shares]
@@ -54,7 +54,7 @@ plt.show()
 # With the 0/1 loss the objective falls as long as :math:`c` does; with the logistic loss
 # it has its minimum at :math:`c = 1`, which is the function that was learned.
 
-assert np.argmin(np.add(logistic, price)) == 0
+assert shares[np.argmin(np.add(logistic, price))] == 1
 assert np.argmin(np.add(mistakes, price)) == len(shares) - 1
 
 # %%

@@ -52,7 +52,8 @@ plt.show()
 
 # %%
 # Each row is predicted from all others, for every penalty, from one eigendecomposition. The
-# error has a minimum in the middle; ``penalty="auto"`` takes it.
+# error is least in the middle, and ``penalty="auto"`` takes that. To the left it waves, as the
+# function swings past single rows, and never comes as low again.
 
 model = mc.KernelRidge(k).fit(X, y)
 display = PenaltyPathDisplay.from_estimator(model)

@@ -261,6 +261,16 @@ def test_without_matplotlib_the_error_names_the_extra(draw, monkeypatch):
     assert isinstance(caught.value, ImportError)
 
 
+def test_a_legend_over_many_points_is_put_down_at_once(rng):
+    # Looking for the best place among so many takes seconds, and matplotlib warns.
+    X = rng.normal(size=(2_001, 2))
+    few, many = (
+        ComponentsDisplay(X[:count], (("a", np.arange(count)),)).plot() for count in (5, 2_001)
+    )
+    assert few.ax_.get_legend()._loc == 0  # "best"
+    assert many.ax_.get_legend()._loc == 1
+
+
 def test_a_text_that_is_no_kernel_is_told():
     with pytest.raises(mc.errors.NoTextForm, match="did you mean gaussian"):
         GramDisplay.from_kernel("gausian", TRIANGLE)

@@ -21,6 +21,9 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 PALE = ("#bcd9ea", "#f5cfb2", "#b2ddcf", "#efd8e5", "#f7e0b2", "#d2ebf9", "#cccccc")
 """The same, for areas that others are drawn on."""
 
+MANY = 2_000
+"""Points beyond which the best place of a legend is not looked for."""
+
 STYLES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
@@ -67,9 +70,9 @@ def points(X: Any, width: int) -> Reals:
     found = X if isinstance(X, Batch) else Vectors().encode(X)
     values = coordinates(Vectors().encode(found))
     if values.shape[1] != width:
-        wanted = ("a line has one coordinate", "a plane has two coordinates")[width - 1]
+        wanted = ("a line have one coordinate", "the plane have two coordinates")[width - 1]
         raise InvalidInput(
-            f"the points of {wanted}, and these have {values.shape[1]}.\nSelect "
+            f"points of {wanted}, and these have {values.shape[1]}.\nSelect "
             f"{'a column' if width == 1 else 'two columns'}, and fit the machine to it."
         )
     return values
@@ -82,6 +85,11 @@ def like(X: Any, values: Reals) -> Any:
         return values
     columns = dict(zip(frame.columns, values.T, strict=True))
     return nw.from_dict(columns, backend=frame.implementation).to_native()
+
+
+def legend(ax: Any, count: int) -> None:
+    """Names, where they hide the least; with many points that would take too long to find."""
+    ax.legend(loc="best" if count <= MANY else "upper right", framealpha=0.85, fontsize=8)
 
 
 def grid(axes: tuple[Reals, Reals]) -> Reals:

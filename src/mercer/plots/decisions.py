@@ -16,6 +16,7 @@ from mercer.plots.axes import (
     around,
     contours,
     grid,
+    legend,
     like,
     new_axes,
     points,
@@ -118,7 +119,7 @@ class DecisionDisplay:
                 *self.points[self.support].T, "o", markerfacecolor="none", markersize=9,
                 markeredgecolor="black", markeredgewidth=0.8, label="support vectors",
             )  # fmt: skip
-        self.ax_.legend(loc="best", framealpha=0.9, fontsize=8)
+        legend(self.ax_, len(self.points))
         self.ax_.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
         self.ax_.set_title(self.title, fontsize=9)
         return self

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.errors import InvalidInput, InvalidParameter
-from mercer.plots.axes import COLOURS, PALE, around, like, new_axes, points
+from mercer.plots.axes import COLOURS, PALE, around, legend, like, new_axes, points
 
 Reals = NDArray[np.float64]
 
@@ -114,7 +114,7 @@ class FitDisplay:
         self.ax_.plot(self.line, self.values, color=COLOURS[0], label="f(x) + b")
         self.ax_.set(xlabel="x", ylabel="y")
         self.ax_.set_title(self.title, fontsize=9)
-        self.ax_.legend(frameon=False, fontsize=8)
+        legend(self.ax_, len(self.points))
         return self
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions import center
 from mercer.kernels import Kernel, kernel
-from mercer.plots.axes import COLOURS, MARKERS, new_axes
+from mercer.plots.axes import COLOURS, MARKERS, legend, new_axes
 from mercer.plots.displays import grouped
 from mercer.types import Indices
 
@@ -162,7 +162,7 @@ class ComponentsDisplay:
                 label=name or None,
             )
         if self.groups:
-            self.ax_.legend(frameon=False, fontsize=8)
+            legend(self.ax_, len(self.projections))
         self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
         self.ax_.set_title(self.title, fontsize=9)
         return self
