@@ -205,8 +205,8 @@ class KernelLogisticRegression(KernelClassifier):
     by Newton's method, each step of which is a weighted ridge regression (iteratively
     reweighted least squares). For more classes the loss is
     $\ln \sum_c e^{f_c} - f_y$ and the penalty the sum of the squared norms. The probability of
-    a class is then the share of $e^{f_c}$. Scikit-learn's C is $1 / (2 \lambda n)$; the seeds'
-    $\lambda / 2$ before the squared norm of a sum over n rows is $\lambda n$.
+    a class is then the share of $e^{f_c}$. Scikit-learn's C is $1 / (2 \lambda n)$; the seeds
+    have a mean too, and write $\lambda / 2$ for this $\lambda$.
 
     Args:
         kernel: A Kernel, its text, a function of two points, "precomputed", or "auto": a
