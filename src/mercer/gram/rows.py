@@ -37,7 +37,7 @@ Reals = NDArray[np.float64]
 LOT = 512
 """Rows that are computed at a time."""
 
-CHEAP = 1 << 29
+CHEAP = 1 << 28
 """Bytes of rows that are kept where computing one again takes no longer than the system takes
 to hand out memory for it: rows of dense points, by compiled loops."""
 

@@ -174,7 +174,8 @@ class State:
         settled = int((free ^ self.free).sum()) <= count / SETTLED
         self.free = free
         self.effort += SHARE * steps * len(chosen)
-        if steps < self._most(len(chosen)) or self.effort < count**3:
+        slow = steps >= self._most(len(chosen)) and self.violation >= tolerance
+        if not slow or self.effort < count**3:
             return
         if count <= (MOST if settled else FEW):
             self._polish(tolerance)
@@ -192,7 +193,8 @@ class State:
         places = free % self.dual.rows
         groups = np.column_stack([np.isin(free, group) for group in self.groups]).astype(float)
         matrix = self.rows.block(places, places)
-        with threadpool_limits(1 if len(free) <= FEW else self.rows.threads, "blas"):
+        # Factors are small: threads of BLAS that wait for each other would cost more.
+        with threadpool_limits(1, "blas"):
             moved = polish(
                 matrix, self.slopes[free], self.signed[free], self.low[free],
                 self.high[free], groups, tolerance / 4, self.effort,
