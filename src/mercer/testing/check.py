@@ -13,7 +13,7 @@ from mercer.kernels import Kernel
 from mercer.testing.case import Case
 from mercer.testing.laws import LAWS
 from mercer.testing.objects import OBJECTS
-from mercer.testing.report import BrokenLaw, NotApplicable, Outcome, Report
+from mercer.testing.report import Report, held_to
 from mercer.testing.rounding import rounding
 from mercer.testing.slopes import SLOPES
 
@@ -56,16 +56,4 @@ def check_kernel(kernel: Kernel, points: Any, error: float | None = None) -> Rep
         return rounding(kernel, A, dtype) if error is None else error
 
     case = Case.of(kernel, points, allowed)
-    outcomes = []
-    for name, law in ALL.items():
-        try:
-            law(case)
-            outcomes.append(Outcome(name))
-        except NotApplicable as reason:
-            outcomes.append(Outcome(name, str(reason)))
-        except BrokenLaw as broken:
-            raise BrokenLaw(f"{kernel} breaks a law: {name}.\n{broken}") from None
-        except Exception as failure:
-            said = f"{type(failure).__name__}: {failure}"
-            raise BrokenLaw(f"{kernel} breaks a law: {name}.\nThis raised {said}") from failure
-    return Report(str(kernel), len(case.points), case.error, tuple(outcomes))
+    return Report(str(kernel), len(case.points), case.error, held_to(ALL, case, kernel))

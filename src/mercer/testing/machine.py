@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import _safe_indexing
 
 from mercer.functions import Function
-from mercer.testing.report import BrokenLaw, NotApplicable, Outcome, Report
+from mercer.testing.report import BrokenLaw, NotApplicable, Report, held_to
 
 SAME = 1e-8
 """The relative difference of values that come from the same measure in another form."""
@@ -356,16 +356,4 @@ def check_machine(machine: Any, points: Any, targets: Any = None) -> Report:
         True
     """
     trial = Trial(machine, points, targets)
-    outcomes = []
-    for name, law in LAWS.items():
-        try:
-            law(trial)
-            outcomes.append(Outcome(name))
-        except NotApplicable as reason:
-            outcomes.append(Outcome(name, str(reason)))
-        except BrokenLaw as broken:
-            raise BrokenLaw(f"{machine} breaks a law: {name}.\n{broken}") from None
-        except Exception as failure:
-            said = f"{type(failure).__name__}: {failure}"
-            raise BrokenLaw(f"{machine} breaks a law: {name}.\nThis raised {said}") from failure
-    return Report(str(machine), len(trial), SAME, tuple(outcomes))
+    return Report(str(machine), len(trial), SAME, held_to(LAWS, trial, machine))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from mercer.errors import MercerError
 
 
 class BrokenLaw(MercerError, AssertionError):
-    """A kernel breaks a law that every kernel keeps."""
+    """A kernel breaks a law that every kernel keeps, or a machine one of machines."""
 
 
 class NotApplicable(Exception):
@@ -31,10 +33,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Report:
-    """The laws that a kernel was held against, all of which it keeps. Print it.
+    """The laws that a kernel or a machine was held against, all of which it keeps. Print it.
 
     Attributes:
-        kernel: The kernel, as text.
+        kernel: The kernel or the machine, as text.
         points: The number of points.
         error: The relative error that was allowed: |computed - k(x, y)| is at most this times
             sqrt(k(x, x) k(y, y)).
@@ -66,3 +68,26 @@ class Report:
                 f"skipped: {law}: {short}", 94, initial_indent="  ", subsequent_indent="    "
             )
         return "\n".join(lines)
+
+
+def held_to(
+    laws: Mapping[str, Callable[[Any], None]], case: Any, subject: Any
+) -> tuple[Outcome, ...]:
+    """What becomes of each law on a case.
+
+    Raises:
+        BrokenLaw: One is broken, or its check raised another error.
+    """
+    outcomes = []
+    for name, law in laws.items():
+        try:
+            law(case)
+            outcomes.append(Outcome(name))
+        except NotApplicable as reason:
+            outcomes.append(Outcome(name, str(reason)))
+        except BrokenLaw as broken:
+            raise BrokenLaw(f"{subject} breaks a law: {name}.\n{broken}") from None
+        except Exception as failure:
+            said = f"{type(failure).__name__}: {failure}"
+            raise BrokenLaw(f"{subject} breaks a law: {name}.\nThis raised {said}") from failure
+    return tuple(outcomes)
