@@ -88,7 +88,7 @@ def require_two(classes: Array, owner: str) -> None:
     if len(classes) < 2:
         raise InvalidInput(
             f"{owner} tells classes apart, and all rows of positive weight are of one class, "
-            f"{classes[0]!r}.\nGive it rows of at least two classes."
+            f"{classes.tolist()[0]!r}.\nGive it rows of at least two classes."
         )
 
 
