@@ -21,6 +21,7 @@ _CHOICES = {
         "dense",
         "blocked",
         "spectral",
+        "band",
         "cholesky",
         "mixed",
         "conjugate",
@@ -40,9 +41,10 @@ class Plan:
 
     Args:
         method: "dense" stores the Gram matrix, "blocked" recomputes it a tile at a time. For
-            machines also how the equations are solved: "spectral", "cholesky", "mixed"
-            (a factor in float32 and steps in float64), "primal" (with the features of the
-            kernel) or "landmarks"; and how eigenvectors are found: "spectral" (all of them),
+            machines also how the equations are solved: "spectral", "band" (for some
+            given penalties, without eigenvalues), "cholesky", "mixed" (a factor in float32
+            and steps in float64), "primal" (with the features of the kernel) or "landmarks";
+            and how eigenvectors are found: "spectral" (all of them),
             "lanczos", "randomized" or "primal".
         anchors: How many landmarks the function is a sum over, where not all points are taken.
         memory: The budget: bytes, or a text such as "4 GB"; by default half of what is free.

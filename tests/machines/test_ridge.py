@@ -53,7 +53,7 @@ def objective(function, K, y, weights, penalty):
     return np.average((y - values - b) ** 2, weights=weights) + penalty * a @ values
 
 
-METHODS = ["spectral", "cholesky", "mixed", "conjugate", "landmarks"]
+METHODS = ["spectral", "band", "cholesky", "mixed", "conjugate", "landmarks"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -144,7 +144,7 @@ def test_leave_one_out_leaves_out_a_row_with_all_its_weight(data, rng):
     assert told[row] == pytest.approx(without.predict(X[[row]])[0], abs=1e-9)
 
 
-@pytest.mark.parametrize("method", ["cholesky", "mixed", "conjugate", "spectral"])
+@pytest.mark.parametrize("method", ["cholesky", "mixed", "conjugate", "band"])
 def test_leave_one_out_and_the_likelihood_are_told_for_a_given_penalty_too(data, method):
     X, y = data
     model = mc.KernelRidge(K, 0.01, plan=mc.Plan(method=method, tolerance=1e-11)).fit(X, y)
@@ -180,6 +180,37 @@ def test_an_array_of_penalties_is_the_path(data):
         one = mc.KernelRidge(K, penalty).fit(X, y)
         assert error == pytest.approx(np.mean((y - one.loo_predictions_) ** 2), rel=1e-9)
     assert model.penalty_ == model.penalties_[model.loo_errors_.argmin()]
+
+
+@pytest.mark.parametrize("has_offset", [True, False])
+def test_a_band_tells_all_that_eigenvalues_tell(data, has_offset, rng):
+    X, y = data
+    weights = rng.uniform(0.2, 3.0, 50)
+    one, other = (
+        mc.KernelRidge(K, [1.0, 1e-3, 0.1], fit_intercept=has_offset, plan=plan)
+        for plan in ("band", "spectral")
+    )
+    one.fit(X, y, weights), other.fit(X, y, weights)
+    assert (one.plan_.method, other.plan_.method) == ("band", "spectral")
+    assert one.penalty_ == other.penalty_
+    # Condition numbers stay below 1e5.
+    close = {"rtol": 1e-9, "atol": 1e-9}
+    for name in ("loo_errors_", "loo_predictions_", "log_marginal_likelihood_", "dual_coef_"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), **close)
+    new = X[:7] + 0.3
+    np.testing.assert_allclose(
+        one.predict(new, return_std=True), other.predict(new, return_std=True), **close
+    )
+    np.testing.assert_allclose(one.predict_interval(new), other.predict_interval(new), **close)
+
+
+def test_penalties_that_are_lost_in_rounding_need_eigenvalues(data):
+    X, y = data
+    model = mc.KernelRidge(K, [1e-300, 1.0], plan="band").fit(X, y)
+    assert model.plan_.method == model.solution_.method == "spectral"
+    assert "near rounding" in str(model.plan_)
+    wanted = mc.KernelRidge(K, [1e-300, 1.0], plan="spectral").fit(X, y)
+    np.testing.assert_array_equal(model.loo_errors_, wanted.loo_errors_)
 
 
 def test_several_targets_are_fitted_as_one_by_one(data):
@@ -437,7 +468,7 @@ def test_weights_that_mean_nothing(data, weights):
 @pytest.mark.parametrize("penalty", ["auto", 0.5])
 def test_what_is_no_kernel_is_named_and_its_repair_offered(data, method, penalty):
     X, y = data
-    if penalty == "auto" and method in ("cholesky", "mixed", "conjugate"):
+    if penalty == "auto" and method in ("band", "cholesky", "mixed", "conjugate"):
         with pytest.raises(InvalidParameter, match="Give one number"):
             mc.KernelRidge(K, penalty, plan=method).fit(X, y)
         return

@@ -91,6 +91,17 @@ def test_deviations_and_intervals_come_back_the_same(data, tmp_path):
     np.testing.assert_array_equal(back.loo_predictions_, machine.loo_predictions_)
 
 
+def test_a_band_is_kept_as_it_is(data, tmp_path):
+    X, y = data
+    machine = mc.KernelRidge("gaussian(1.0)", [0.1, 0.01], plan="band").fit(X, y)
+    mc.save(machine, tmp_path / "m.mercer")
+    back = mc.load(tmp_path / "m.mercer")
+    np.testing.assert_array_equal(back.predict_interval(X), machine.predict_interval(X))
+    np.testing.assert_array_equal(
+        back.predict(X, return_std=True), machine.predict(X, return_std=True)
+    )
+
+
 def test_what_only_intervals_need_can_be_left_out(data, tmp_path):
     X, y = data
     machine = mc.KernelRidge().fit(X, y)

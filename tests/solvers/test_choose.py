@@ -9,8 +9,10 @@ from mercer.solvers.choose import LANDMARKS, choose_least_squares, needed, rank_
 MEMORY = Plan(memory="100 GB")
 
 
-def choose(rows, plan=MEMORY, width=None, many=False, outputs=1):
-    return choose_least_squares(plan, rows, outputs, width=width, many_penalties=many)
+def choose(rows, plan=MEMORY, width=None, many=False, outputs=1, given=0):
+    return choose_least_squares(
+        plan, rows, outputs, width=width, many_penalties=many, given=given
+    )
 
 
 @pytest.mark.parametrize(
@@ -22,6 +24,13 @@ def choose(rows, plan=MEMORY, width=None, many=False, outputs=1):
         (10_000, {"width": 9_000}, "mixed"),
         (1_000, {"many": True}, "spectral"),
         (1_000, {"many": True, "width": 10}, "primal"),
+        (1_000, {"many": True, "given": 20}, "spectral"),
+        (4_000, {"many": True, "given": 20}, "band"),
+        (4_000, {"many": True, "given": 100}, "spectral"),
+        (6_000, {"many": True, "given": 20}, "landmarks"),
+        (4_000, {"many": True, "given": 20, "plan": Plan(memory="250 MB")}, "landmarks"),
+        (4_000, {"given": 1}, "mixed"),
+        (10, {"given": 1, "plan": Plan(memory="1 GB", method="band")}, "band"),
         (20_000, {"many": True}, "landmarks"),
         (10_000, {"plan": Plan(memory="600 MB")}, "mixed"),
         (10_000, {"plan": Plan(memory="300 MB")}, "landmarks"),
@@ -68,6 +77,12 @@ def test_what_does_not_fit_is_an_error_before_anything_is_taken():
 def test_one_penalty_at_a_time(method):
     with pytest.raises(InvalidParameter, match="Give one number"):
         choose(100, Plan(method=method), many=True)
+
+
+def test_a_band_is_for_penalties_that_are_given():
+    with pytest.raises(InvalidParameter, match="that are given"):
+        choose(100, Plan(method="band"), many=True)
+    assert "20 penalties cost less" in str(choose(4_000, many=True, given=20))
 
 
 def test_landmarks_are_as_many_as_were_asked_for_or_fit():

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from mercer.domains import Batch
 from mercer.kernels import Kernel
 from mercer.machines.data import Sample
-from mercer.solvers.spectral import Spectrum
+from mercer.solvers.shifted import Shifted
 
 Reals = NDArray[np.float64]
 
@@ -17,7 +17,7 @@ BATCH = 1_024
 
 
 def deviations(
-    kernel: Kernel, sample: Sample, spectrum: Spectrum, shift: float, points: Batch
+    kernel: Kernel, sample: Sample, spectrum: Shifted, shift: float, points: Batch
 ) -> Reals:
     """The standard deviation of f(x) + b under the Gaussian process, for each target."""
     own = np.asarray(kernel.diag(points), dtype=np.float64)
@@ -34,7 +34,7 @@ def deviations(
 def jackknife(
     kernel: Kernel,
     sample: Sample,
-    spectrum: Spectrum,
+    spectrum: Shifted,
     shift: float,
     points: Batch,
     center: Reals,

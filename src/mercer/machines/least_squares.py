@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch, DenseBatch, SparseBatch
 from mercer.errors import NoFeatureMap, NotPositiveDefinite
@@ -18,8 +19,9 @@ from mercer.loops import dense, pieces
 from mercer.machines.data import Sample
 from mercer.plan import Plan
 from mercer.problems.risk import LeastSquares
-from mercer.selection.penalties import Path, leave_one_out, within
+from mercer.selection.penalties import Path, along, leave_one_out, within
 from mercer.selection.scales import subset
+from mercer.solvers.band import Band
 from mercer.solvers.cholesky import cholesky, mixed
 from mercer.solvers.choose import (
     EXACT,
@@ -30,6 +32,7 @@ from mercer.solvers.choose import (
 )
 from mercer.solvers.conjugate import conjugate, pivoted
 from mercer.solvers.landmarks import Landmarks, landmarks, whitening
+from mercer.solvers.shifted import Shifted, rounding
 from mercer.solvers.solution import Solution
 from mercer.solvers.spectral import Spectrum
 
@@ -37,6 +40,11 @@ Reals = NDArray[np.float64]
 
 ENTRIES = 2_000_000
 """Kernel values that a block of rows holds."""
+
+_AT_ONCE = ("spectral", "band", "primal")
+
+TINY = 64
+"""Shifts below so many roundings of an eigenvalue are left to eigenvalues."""
 
 LOOK = 300
 """Rows whose eigenvalues are looked at, when nobody has proved that the kernel is one."""
@@ -51,7 +59,7 @@ class Fitted:
         anchors: The points that the function is a sum over.
         penalty: The penalty that was given or chosen.
         path: The penalties that were tried, None if one was given.
-        spectrum: The eigenvalues, None where they were not needed.
+        spectrum: The eigenvalues, or the band; None where neither was needed.
         shift: The penalty times the sum of the weights.
         plan: What was chosen, and why.
         is_exact: Whether all points are anchors.
@@ -61,7 +69,7 @@ class Fitted:
     anchors: Batch
     penalty: float
     path: Path | None
-    spectrum: Spectrum | None
+    spectrum: Shifted | None
     shift: float
     plan: SolverPlan
     is_exact: bool
@@ -88,14 +96,21 @@ def fit_least_squares(
         chance: Draws the landmarks, where there are any.
         radius: The largest norm of the function, which then says the penalty.
     """
-    many = radius is not None or penalties is None or np.size(penalties) > 1 or penalties == 0
     width = feature_width(kernel, sample.points) if plan.method in ("auto", "primal") else None
     outputs = sample.targets.shape[1]
-    chosen = choose_least_squares(plan, len(sample), outputs, width=width, many_penalties=many)
-    if chosen.method not in ("spectral", "primal"):
+    several = np.size(penalties) > 1
+    searched = radius is not None or penalties is None or (not several and penalties == 0)
+    many = several or searched
+    chosen = choose_least_squares(
+        plan, len(sample), outputs, width=width, many_penalties=many,
+        given=0 if searched else np.size(penalties),
+    )  # fmt: skip
+    if chosen.method not in _AT_ONCE:
         check_assumed(kernel, sample.points)
     task = _Task(kernel, sample, plan, has_offset, chance)
-    if many or chosen.method in ("spectral", "primal"):
+    if chosen.method == "band":
+        return task.by_band(penalties, chosen)
+    if many or chosen.method in _AT_ONCE:
         found = task.by_spectrum(penalties, chosen, radius)
         asked = plan.method != "auto" or plan.anchors != "auto"
         return found if asked or found.path is None else task.on_all(found)
@@ -136,7 +151,37 @@ class _Task:
             penalty = path.best
         else:
             penalty = float(np.ravel(penalties)[0])
-        shift = penalty * self.total
+        return self.solved(began, chosen, anchors, spectrum, penalty, path)
+
+    def by_band(self, penalties: Any, chosen: SolverPlan) -> Fitted:
+        """Solve for penalties that are given, by a band; by eigenvalues if those are tiny."""
+        began = time.perf_counter()
+        sample = self.sample
+        gram = stored(self.kernel, sample, chosen)
+        least = float(np.min(penalties)) * self.total
+        factor: Shifted
+        with threadpool_limits(chosen.threads, "blas"):
+            if least < TINY * rounding(gram, sample.weights):
+                why = "the least penalty is near rounding, and eigenvalues tell which are zero"
+                chosen = chosen.instead("spectral", why, chosen.memory)
+                factor = Spectrum.of(gram, sample.weights, has_offset=self.has_offset)
+            else:
+                factor = Band.of(gram, sample.weights, has_offset=self.has_offset)
+            path = along(factor, sample.targets, penalties) if np.size(penalties) > 1 else None
+            penalty = float(np.ravel(penalties)[0]) if path is None else path.best
+            return self.solved(began, chosen, sample.points, factor, penalty, path)
+
+    def solved(
+        self,
+        began: float,
+        chosen: SolverPlan,
+        anchors: Batch,
+        spectrum: Shifted,
+        penalty: float,
+        path: Path | None,
+    ) -> Fitted:
+        """The solution for the penalty, with its evidence."""
+        sample, shift = self.sample, penalty * self.total
         coefficients, offset = spectrum.solve(sample.targets, shift)
         residual = spectrum.residual(sample.targets, coefficients, shift)
         if chosen.method == "landmarks":
@@ -268,14 +313,19 @@ def spectrum_of(
     kernel: Kernel, sample: Sample, chosen: SolverPlan, *, has_offset: bool
 ) -> Spectrum:
     """All eigenvalues of the Gram matrix."""
-    gram = operator(kernel, sample.points, plan=_storage(chosen, "blocked"))
-    matrix: Reals = gram.to_dense(np.float64).astype(np.float64, copy=False)
     return Spectrum.of(
-        matrix,
+        stored(kernel, sample, chosen),
         sample.weights,
         has_offset=has_offset,
         threads=chosen.threads,
     )
+
+
+def stored(kernel: Kernel, sample: Sample, chosen: SolverPlan) -> Reals:
+    """The Gram matrix, to be overwritten."""
+    gram = operator(kernel, sample.points, plan=_storage(chosen, "blocked"))
+    matrix: Reals = gram.to_dense(np.float64).astype(np.float64, copy=False)
+    return matrix
 
 
 def check_assumed(kernel: Kernel, points: Batch) -> None:

@@ -5,24 +5,24 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, check_consistent_length
 
-from mercer.errors import InvalidInput, InvalidParameter
+from mercer.errors import InvalidParameter
 from mercer.functions import Function
 from mercer.machines.base import KernelMachine
 from mercer.machines.data import Sample, as_sample
 from mercer.machines.intervals import deviations, jackknife
 from mercer.machines.least_squares import fit_least_squares, spectrum_of
+from mercer.machines.penalties import check_radius, penalties
+from mercer.machines.targets import targets
 from mercer.plan import Plan
 from mercer.solvers.choose import SPECTRAL, needed
-from mercer.solvers.spectral import Spectrum
+from mercer.solvers.shifted import Shifted
 
 Reals = NDArray[np.float64]
 
@@ -114,45 +114,23 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
             sample_weight: A number >= 0 a point: as if the row were there so many times.
         """
         plan = self._wanted_plan()
-        penalties = _penalties(self.penalty)
-        _check_radius(self.radius, penalties)
+        wanted = penalties(self.penalty)
+        check_radius(self.radius, wanted)
         points = self._read(X, fitting=True)
-        targets = self._targets(y, len(points))
-        sample = as_sample(points, targets, sample_weight)
+        numbers = targets(y, len(points), type(self).__name__)
+        self._flat = numbers.ndim == 1
+        sample = as_sample(points, numbers, sample_weight)
         self.kernel_ = self._found_kernel(sample.points, sample.weights, sample.targets)
-        self._fit_sample(sample, plan, penalties)
+        self._fit_sample(sample, plan, wanted)
         return self
-
-    def _targets(self, y: Any, rows: int) -> Reals:
-        if y is None:
-            raise InvalidInput(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target "
-                "y is None."
-            )
-        targets: Reals = check_array(
-            y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite=False
-        )
-        if targets.ndim not in (1, 2):
-            raise InvalidInput(
-                f"y is a number a row or a row of them, got {targets.ndim} axes."
-            )
-        check_consistent_length(np.empty(rows), targets)
-        bad = np.argwhere(~np.isfinite(targets))
-        if len(bad):
-            raise InvalidInput(
-                f"y has {len(bad)} values that are NaN or inf, the first in row {bad[0][0]}"
-                f"{', column ' + str(bad[0][1]) if targets.ndim > 1 else ''}.\nDrop those rows."
-            )
-        self._flat = targets.ndim == 1
-        return targets.reshape(rows, -1)
 
     # Fitting
 
-    def _fit_sample(self, sample: Sample, plan: Plan, penalties: Any) -> None:
+    def _fit_sample(self, sample: Sample, plan: Plan, wanted: Any) -> None:
         fitted = fit_least_squares(
             self.kernel_,
             sample,
-            penalties,
+            wanted,
             plan=plan,
             has_offset=bool(self.fit_intercept),
             chance=self._chance(),
@@ -178,8 +156,8 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         if self.verbose:
             print(f"{self.kernel_}, penalty {self.penalty_:.3g}; {self.plan_}")  # noqa: T201
 
-    def _tell(self, spectrum: Spectrum) -> None:
-        """What eigenvalues tell at once: leave-one-out and the likelihood."""
+    def _tell(self, spectrum: Shifted) -> None:
+        """What eigenvalues or a band tell at once: leave-one-out and the likelihood."""
         sample, shift = self._sample, self._fitted.shift
         errors = spectrum.left_out(sample.targets, shift)
         told = sample.as_they_came(sample.targets - errors)
@@ -253,7 +231,7 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         center = self.function_(points) + self.intercept_
         return jackknife(self.kernel_, self._sample, spectrum, shift, points, center, coverage)
 
-    def _needed_spectrum(self, what: str) -> tuple[Spectrum, float]:
+    def _needed_spectrum(self, what: str) -> tuple[Shifted, float]:
         """The eigenvalues, found now if they were not needed before."""
         fitted, sample = self._fitted, self._sample
         if sample is None or not (fitted.is_exact and fitted.shift > 0):
@@ -276,43 +254,3 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         )
         self._fitted = replace(fitted, spectrum=found)
         return found, fitted.shift
-
-
-def _check_radius(radius: Any, penalties: Any) -> None:
-    """Raise unless there is no radius, or a positive one and no penalty beside it."""
-    if radius is None:
-        return
-    if not isinstance(radius, Real) or not 0 < float(radius) < np.inf:
-        raise InvalidParameter(f"radius is a positive number or None, got {radius!r}.")
-    if penalties is not None:
-        raise InvalidParameter(
-            "radius bounds the norm and penalty prices it: one follows from the other.\nGive "
-            'one of them; with radius leave penalty="auto".'
-        )
-
-
-def _penalties(given: Any) -> Any:
-    """None for "auto", else one number or several, all >= 0.
-
-    Raises:
-        InvalidParameter: They are not.
-    """
-    if isinstance(given, str) and given == "auto":
-        return None
-    try:
-        numbers = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        numbers = np.array([np.nan])
-    if (
-        numbers.ndim != 1
-        or not numbers.size
-        or not (np.isfinite(numbers) & (numbers >= 0)).all()
-    ):
-        raise InvalidParameter(
-            f'penalty is "auto", a number >= 0 or several of them, got {given!r}.'
-        )
-    if numbers.size > 1 and not (numbers > 0).all():
-        raise InvalidParameter(
-            "among several penalties none may be 0: it has no leave-one-out."
-        )
-    return float(numbers[0]) if numbers.size == 1 else numbers

@@ -31,6 +31,7 @@ from mercer.machines.neighbors import NeighborsPlan
 from mercer.machines.precomputed import Crossed, Places
 from mercer.plan import Plan
 from mercer.selection.penalties import Path
+from mercer.solvers.band import Band
 from mercer.solvers.choose import SolverPlan
 from mercer.solvers.choose_eigen import EigenPlan
 from mercer.solvers.perceptron import Operations, Update, Walk
@@ -56,6 +57,7 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
     {
         kind.__name__: kind
         for kind in (
+            Band,
             CategoryBatch,
             Crossed,
             DenseBatch,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
+from mercer.solvers.shifted import Shifted
 from mercer.solvers.spectral import Spectrum
 
 Reals = NDArray[np.float64]
@@ -59,11 +60,9 @@ def leave_one_out(spectrum: Spectrum, targets: Reals, penalties: Reals | None = 
         penalties: The penalties to choose among; by default a grid that spans the spectrum,
             and the minimum around its best.
     """
-    total = float(spectrum.roots @ spectrum.roots)
     if penalties is not None:
-        tried = np.sort(np.asarray(penalties, dtype=np.float64))
-        errors = spectrum.errors(targets, tried * total)
-        return Path(tried, errors, float(tried[_last_least(errors)]))
+        return along(spectrum, targets, penalties)
+    total = float(spectrum.roots @ spectrum.roots)
     shifts = shifts_of(spectrum)
     errors = spectrum.errors(targets, shifts)
     at = _last_least(errors)
@@ -81,6 +80,14 @@ def leave_one_out(spectrum: Spectrum, targets: Reals, penalties: Reals | None = 
             place = int(np.searchsorted(shifts, best))
             shifts, errors = np.insert(shifts, place, best), np.insert(errors, place, error)
     return Path(shifts / total, errors, best / total)
+
+
+def along(factor: Shifted, targets: Reals, penalties: Reals) -> Path:
+    """The path of penalties that are given."""
+    total = float(factor.roots @ factor.roots)
+    tried = np.sort(np.asarray(penalties, dtype=np.float64))
+    errors = factor.errors(targets, tried * total)
+    return Path(tried, errors, float(tried[_last_least(errors)]))
 
 
 def within(spectrum: Spectrum, targets: Reals, radius: float) -> float:

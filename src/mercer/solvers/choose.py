@@ -12,6 +12,12 @@ from mercer.plan import Plan, readable
 SPECTRAL = 5_000
 """Rows up to which all eigenvalues are found when the penalty is chosen among many."""
 
+BAND = 1_000
+"""Rows from which a reduction to a band may cost less than all eigenvalues: these many, and"""
+
+EACH = 50
+"""more for each penalty, which costs a factor of the band, and products."""
+
 MIXED = 3_600
 """Rows from which a factor in float32 may pay."""
 
@@ -31,7 +37,7 @@ class SolverPlan:
     """What was chosen for a problem, and why.
 
     Attributes:
-        method: "spectral", "cholesky", "mixed", "conjugate", "primal", "landmarks" or
+        method: "spectral", "band", "cholesky", "mixed", "conjugate", "primal", "landmarks" or
             "newton".
         why: The reason, in words.
         memory: The bytes that it takes at most, besides the data.
@@ -59,7 +65,13 @@ class SolverPlan:
 
 
 def choose_least_squares(
-    plan: Plan, rows: int, outputs: int, *, width: int | None, many_penalties: bool
+    plan: Plan,
+    rows: int,
+    outputs: int,
+    *,
+    width: int | None,
+    many_penalties: bool,
+    given: int = 0,
 ) -> SolverPlan:
     """The method for squared errors.
 
@@ -69,6 +81,7 @@ def choose_least_squares(
         outputs: Targets.
         width: Features of an explicit map, None where there is none.
         many_penalties: Whether the penalty is chosen among many, by leave-one-out.
+        given: How many positive penalties are given; 0 if they are to be found.
 
     Raises:
         BudgetExceeded: The method that was asked for does not fit.
@@ -89,7 +102,9 @@ def choose_least_squares(
     elif plan.anchors != "auto" and taken < rows:
         method, why = "landmarks", f"{taken} landmarks, as asked"
     else:
-        method, why = _best(needs, rows, width, budget, many_penalties=many_penalties)
+        method, why = _best(
+            needs, rows, width, budget, many_penalties=many_penalties, given=given
+        )
     if method == "primal" and width is None:
         method, why = "cholesky", "the kernel has no finite feature map"
     if method == "mixed" and plan.precision == "float64":
@@ -98,6 +113,11 @@ def choose_least_squares(
         raise InvalidParameter(
             f"the method {method!r} solves for one positive penalty, and it is to be found "
             'here.\nGive one number, or the method "spectral" or "landmarks".'
+        )
+    if method == "band" and not given:
+        raise InvalidParameter(
+            "the method 'band' solves for positive penalties that are given.\nGive one number, "
+            'or several; or leave the method to the plan, or say "spectral".'
         )
     if needs[method] > budget:
         raise BudgetExceeded(
@@ -121,6 +141,8 @@ def needed(
     long = 3 * rows * landmarks if many_penalties else 0
     return {
         "spectral": 3 * square + square // 8 + small,
+        # Two and a half; but a penalty that is no more than rounding needs eigenvalues.
+        "band": 3 * square + square // 8 + small,
         "cholesky": square + small,
         "mixed": square // 2 + small,
         "conjugate": 8 * (2 * rows * rank_of(rows) + 2 * rank_of(rows) ** 2) + small,
@@ -140,14 +162,23 @@ def _small(rows: int, outputs: int) -> int:
 
 
 def _best(
-    needs: dict[str, int], rows: int, width: int | None, budget: int, *, many_penalties: bool
+    needs: dict[str, int],
+    rows: int,
+    width: int | None,
+    budget: int,
+    *,
+    many_penalties: bool,
+    given: int,
 ) -> tuple[str, str]:
     matrix = f"the {rows} x {rows} matrix"
     # Singular values cost 6 n d^2 operations, a factor n^3 / 3.
     if width is not None and 4 * width < rows and needs["primal"] <= budget:
         return "primal", f"the kernel has {width} features, and there are {rows} rows"
     if many_penalties and rows <= SPECTRAL and needs["spectral"] <= budget:
-        return "spectral", "one eigendecomposition gives every penalty"
+        few = f"{given} penalties cost less than the eigenvalues of {matrix}"
+        every = "one eigendecomposition gives every penalty"
+        is_few = given >= 1 and rows >= BAND + EACH * given
+        return ("band", few) if is_few else ("spectral", every)
     if many_penalties:
         why = "does not fit" if rows <= SPECTRAL else "take too long"
         return "landmarks", (

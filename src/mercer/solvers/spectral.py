@@ -17,16 +17,19 @@ import scipy.linalg
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mercer.errors import NotPositiveDefinite
+from mercer.solvers.shifted import Shifted, not_positive, rounding, weigh
 
 Reals = NDArray[np.float64]
+
+LEAST = 2.0**-1000
+"""Stands for the trace of a matrix of zeros."""
 
 ROWS = 512
 """Rows that are squared at a time."""
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
+class Spectrum(Shifted):
     """The eigenvalues and eigenvectors of a weighted Gram matrix without its constant.
 
     Attributes:
@@ -55,14 +58,13 @@ class Spectrum:
         roots = np.sqrt(weights)
         total = float(weights.sum())
         trace = float(weights @ np.diagonal(out))
-        out *= roots
-        out *= roots[:, None]
-        mean = out @ roots / total
+        floor = rounding(out, weights)
+        mean = weigh(out, roots)
         if has_offset:
             # Without the constant, and then with it at an eigenvalue beyond all others: so it
             # is an eigenvector of its own, and the others are orthogonal to it.
             middle = float(roots @ mean) / total
-            own = (middle + 2 * trace / total) * roots
+            own = (middle + 2 * (trace or LEAST) / total) * roots
             for start in range(0, len(out), ROWS):
                 rows = slice(start, start + ROWS)
                 out[rows] += np.multiply.outer(roots[rows], own - mean)
@@ -73,15 +75,9 @@ class Spectrum:
             )
         if has_offset:
             values, vectors = values[:-1], vectors[:, :-1]
-        floor = 4 * len(values) * np.finfo(np.float64).eps * max(trace, 0.0)
-        if values.size and values[0] < -max(floor, 2.0**-38 * trace, 0.0):
-            raise NotPositiveDefinite(
-                f"the Gram matrix has the eigenvalue {values[0]:.3g}, more negative than "
-                f"rounding explains ({floor:.1g}): the kernel is not positive definite.\nAsk "
-                "mercer.testing.check_kernel(k, X); mercer.repair(K) mends a matrix for "
-                'kernel="precomputed".'
-            )
-        return cls(np.maximum(values, 0.0), vectors, roots, mean, has_offset)
+        if values.size and values[0] < -floor:
+            raise not_positive(float(values[0]), floor)
+        return cls(np.maximum(values, 0.0) * (trace > 0), vectors, roots, mean, has_offset)
 
     @classmethod
     def of_features(
@@ -135,12 +131,7 @@ class Spectrum:
 
         At zero it is the solution of least norm: eigenvalues that are rounding count as zero.
         """
-        scaled = self._scaled(targets, shift)
-        offset = np.zeros(targets.shape[1])
-        if self.has_offset:
-            share = self.roots**2 / (self.roots @ self.roots)
-            offset = share @ targets - self.mean @ scaled
-        return self.roots[:, None] * scaled, offset
+        return super().solve(targets, shift)
 
     def squared_norms(self, targets: Reals) -> Callable[[float], float]:
         """The squared norm of the function, summed over the targets, for a shift."""
@@ -152,7 +143,6 @@ class Spectrum:
         return norm
 
     def residual(self, targets: Reals, coefficients: Reals, shift: float) -> float:
-        """How far coefficients are from solving the equations, relative to the targets."""
         scaled = coefficients / self.roots[:, None]
         inner = self.vectors.T @ scaled
         wanted = self._centred(targets)
@@ -162,14 +152,17 @@ class Spectrum:
         size = float(np.linalg.norm(wanted))
         return float(np.linalg.norm(rest)) / (size or 1.0)
 
-    def _scaled(self, targets: Reals, shift: float) -> Reals:
-        """The coefficients divided by the roots of the weights."""
+    def _scaled(self, targets: Reals, shifts: Reals) -> Reals:
         inner = self.project(targets)
-        scaled: Reals = self.vectors @ (self._inverse(shift)[:, None] * inner)
-        if not self.is_full and shift > 0:
+        inverses = np.stack([self._inverse(float(shift)) for shift in shifts], axis=-1)
+        wide = inner[..., None] * inverses[:, None]
+        turned = self.vectors @ wide.reshape(len(inner), inner.shape[1] * len(shifts))
+        scaled = np.moveaxis(turned.reshape(-1, *wide.shape[1:]), -1, 0)
+        if not self.is_full and (shifts > 0).any():
             # What the vectors do not span has the eigenvalue zero.
-            centred = self._centred(targets)
-            scaled += (centred - self.vectors @ inner) / shift
+            rest = self._centred(targets) - self.vectors @ inner
+            positive = np.where(shifts > 0, shifts, np.inf)
+            scaled = scaled + rest / positive[:, None, None]
         return scaled
 
     def _inverse(self, shift: float) -> Reals:
@@ -180,17 +173,7 @@ class Spectrum:
         kept = self.values > len(self.roots) * np.finfo(np.float64).eps * largest
         return np.divide(1.0, self.values, out=np.zeros_like(self.values), where=kept)
 
-    def _centred(self, targets: Reals) -> Reals:
-        weighted: Reals = self.roots[:, None] * targets
-        if self.has_offset:
-            total = float(self.roots @ self.roots)
-            weighted = weighted - np.multiply.outer(self.roots, self.roots @ weighted / total)
-        return weighted
-
     def gains(self, shifts: Reals) -> Reals:
-        r"""The numbers $g_i$ for each shift > 0: shape (rows, shifts). They are positive, and
-        $\mu g_i$ is one minus the leverage of a row.
-        """
         found = np.empty((len(self.roots), len(shifts)))
         inverse = 1 / (self.values[:, None] + shifts)
         lost = 1.0 - self.has_offset * self.roots**2 / float(self.roots @ self.roots)
@@ -203,84 +186,6 @@ class Spectrum:
                 found[rows] += rest[:, None] / shifts
         return found
 
-    def left_out(self, targets: Reals, shift: float) -> Reals:
-        """The error on each row, y_i less the prediction, when the fit has not seen it."""
-        gains = self.gains(np.array([shift]))
-        return self._left_out(self._scaled(targets, shift), targets, gains)
-
-    def _left_out(self, scaled: Reals, targets: Reals, gains: Reals) -> Reals:
-        """The same, with what is known. Where no row is left, nothing is predicted: zero."""
-        size = self.roots[:, None] * gains
-        errors: Reals = np.divide(scaled, size, out=targets.astype(np.float64), where=size > 0)
-        return errors
-
-    def errors(self, targets: Reals, shifts: Reals) -> Reals:
-        """The mean squared error of what is left out, over the targets, for each shift."""
-        total = float(self.roots @ self.roots)
-        gains = self.gains(shifts)
-        found = np.empty(len(shifts))
-        for at, shift in enumerate(shifts):
-            scaled = self._scaled(targets, float(shift))
-            errors = self._left_out(scaled, targets, gains[:, at, None])
-            found[at] = float((self.roots**2 @ errors**2).sum()) / total
-        return found
-
-    def generalized_errors(self, targets: Reals, shifts: Reals) -> Reals:
-        """Generalised cross-validation: every row is given the mean leverage."""
-        gains = self.gains(shifts)
-        count = len(self.roots)
-        squared = np.array([(self._scaled(targets, float(s)) ** 2).sum() for s in shifts])
-        found: Reals = squared / count / gains.mean(axis=0) ** 2
-        return found
-
-    def log_likelihood(self, targets: Reals, shift: float) -> Reals:
-        r"""The logarithm of the marginal likelihood of each target under a Gaussian process
-        with the covariance $v k$ and noise of variance $v \mu / w_i$, at the best v; with an
-        offset, integrated over it (the restricted likelihood).
-        """
-        count = len(self.roots) - self.has_offset
-        variance = self.variance(targets, shift)
-        spread = np.log(self.values + shift).sum()
-        spread += (count - len(self.values)) * np.log(shift)
-        spread -= 2 * np.log(self.roots).sum()
-        if self.has_offset:
-            spread += np.log(self.roots @ self.roots)
-        found: Reals = -0.5 * (count * (np.log(2 * np.pi * variance) + 1) + spread)
-        return found
-
-    def variance(self, targets: Reals, shift: float) -> Reals:
-        """The factor v of the covariance that makes each target most likely."""
-        count = max(len(self.roots) - self.has_offset, 1)
-        energy = np.einsum("it,it->t", self._centred(targets), self._scaled(targets, shift))
-        found: Reals = np.maximum(energy / count, np.finfo(np.float64).tiny)
-        return found
-
-    def explained(self, cross: Reals, shift: float) -> Reals:
-        r"""How much of $k(x, x)$ the data explain, for columns of kernel values of new points:
-        $k_x^\top (K + \mu W^{-1})^{-1} k_x$, less what the uncertain offset adds.
-
-        With an offset of unknown size f(x) + b is foretold best, without bias, by weights that
-        sum to one; the mean of the targets is such a forecast, and the rest is a projection.
-        """
-        if not self.has_offset:
-            plain: Reals = np.einsum(
-                "ix,ix->x", self._centred(cross), self._scaled(cross, shift)
-            )
-            return plain
-        total = float(self.roots @ self.roots)
-        apart = cross - (self.mean / self.roots)[:, None]
-        inner = np.einsum("ix,ix->x", self._centred(apart), self._scaled(apart, shift))
-        mean = self.roots**2 @ cross / total
-        found: Reals = inner + 2 * mean - (float(self.roots @ self.mean) + shift) / total
-        return found
-
-    def smoother(self, cross: Reals, shift: float) -> Reals:
-        """The weights of the targets in the predictions, for columns of kernel values of new
-        points: a column each.
-        """
-        if not self.has_offset:
-            return self.roots[:, None] * self._scaled(cross, shift)
-        apart = cross - (self.mean / self.roots)[:, None]
-        share = self.roots**2 / float(self.roots @ self.roots)
-        weights: Reals = self.roots[:, None] * self._scaled(apart, shift) + share[:, None]
-        return weights
+    def _log_determinant(self, shift: float) -> float:
+        missing = len(self.roots) - self.has_offset - len(self.values)
+        return float(np.log(self.values + shift).sum() + missing * np.log(shift))
