@@ -65,6 +65,8 @@ def path() -> dict[str, Any]:
         "seconds": best_of(lambda: model.fit(X, y), 3),
         "r2": model.score(*data(2_000, 1)),
         "chosen": 4_000 * model.penalty_,
+        "plan": str(model.plan_),
+        "residual": model.solution_.residual,
     }
 
 

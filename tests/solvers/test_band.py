@@ -136,7 +136,8 @@ def test_solutions_are_those_of_the_equations(X, Y, weights, has_offset):
         wanted, offset = plain(K, Y, weights, shift, has_offset)
         np.testing.assert_allclose(a, wanted, **CLOSE)
         np.testing.assert_allclose(b, offset, **CLOSE)
-        assert found.residual(Y, a, shift) < 1e-12
+        # Coefficients are as long as targets over the shift: rounding times the condition.
+        assert found.residual(Y, a, shift) < 1e-11
         assert found.residual(Y, 1.01 * a, shift) == pytest.approx(0.01, rel=1e-6)
 
 

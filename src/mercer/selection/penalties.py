@@ -65,7 +65,7 @@ def leave_one_out(spectrum: Spectrum, targets: Reals, penalties: Reals | None = 
     total = float(spectrum.roots @ spectrum.roots)
     shifts = shifts_of(spectrum)
     errors = spectrum.errors(targets, shifts)
-    at = _last_least(errors)
+    at = _last_least(errors, targets)
     best = float(shifts[at])
     if 0 < at < len(shifts) - 1:
         best = around(
@@ -87,7 +87,7 @@ def along(factor: Shifted, targets: Reals, penalties: Reals) -> Path:
     total = float(factor.roots @ factor.roots)
     tried = np.sort(np.asarray(penalties, dtype=np.float64))
     errors = factor.errors(targets, tried * total)
-    return Path(tried, errors, float(tried[_last_least(errors)]))
+    return Path(tried, errors, float(tried[_last_least(errors, targets)]))
 
 
 def within(spectrum: Spectrum, targets: Reals, radius: float) -> float:
@@ -130,7 +130,8 @@ def around(
     return float(np.exp(found.x)) if found.fun < known else middle
 
 
-def _last_least(errors: Reals) -> int:
+def _last_least(errors: Reals, targets: Reals) -> int:
     """The last place of the least error; errors that differ by rounding count as equal."""
     least = float(errors.min())
-    return int(np.flatnonzero(errors <= least * (1 + 1e-9) + 1e-300)[-1])
+    rounding = 2.0**-88 * float((targets**2).sum()) / len(targets)  # of what is squared, 2^-44
+    return int(np.flatnonzero(errors <= least * (1 + 1e-9) + rounding)[-1])

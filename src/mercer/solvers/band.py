@@ -24,11 +24,11 @@ from mercer.solvers.shifted import Shifted, not_positive, rounding, weigh
 Reals = NDArray[np.float64]
 Step = tuple[Reals, Reals | None]
 
-WIDTH = 48
+WIDTH = 32
 """Diagonals below the middle: more make the products of the reduction faster, and each
 penalty dearer."""
 
-ROWS = 128
+ROWS = 256
 """Rows of Q that are solved for together, and so for this many shifts:"""
 
 SHIFTS = 5
@@ -74,7 +74,8 @@ class Band(Shifted):
         with threadpool_limits(threads, "blas"):
             mirror = _take_out(out, roots) if has_offset else None
             bands, reflections = reduce(out[first:, first:], width)
-            vectors = np.zeros((len(out), len(out) - first))
+            vectors = out[:, first:]  # the band is out, and the rest is free
+            vectors[:] = 0.0
             np.fill_diagonal(vectors[first:], 1.0)
             turn(vectors[first:], reflections)
             if mirror is not None:

@@ -23,7 +23,7 @@ Reflections = list[tuple[int, Reals, Reals]]
 STRIP = 128
 """Rows that a product takes at a time."""
 
-TOGETHER = 4
+TOGETHER = 6
 """Panels whose reflections are applied as one, when the turn is formed."""
 
 
