@@ -52,7 +52,7 @@ def test_where_float64_does_not_fit_float32_is_taken_at_any_price(sample, monkey
 
 def test_all_methods_give_one_function(sample):
     wanted = fit(sample, method="spectral")
-    for method in ("cholesky", "mixed", "conjugate"):
+    for method in ("band", "cholesky", "mixed", "conjugate"):
         found = fit(sample, method=method, tolerance=1e-11)
         np.testing.assert_allclose(
             found.solution.coefficients, wanted.solution.coefficients, atol=1e-9
@@ -152,6 +152,7 @@ print(json.dumps([(after - before) * unit, model.plan_.memory, model.plan_.metho
         (2_500, 1e-3, {"memory": "60 MB"}, "landmarks"),
         (2_500, "auto", {"memory": "80 MB"}, "landmarks"),
         (1_000, "auto", {"memory": "80 MB"}, "spectral"),
+        (1_500, [1e-2, 1e-1, 1.0], {"memory": "140 MB"}, "band"),
         (2_500, 1e-1, {"memory": "70 MB", "method": "conjugate"}, "conjugate"),
     ],
 )

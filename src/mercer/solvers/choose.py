@@ -12,7 +12,7 @@ from mercer.plan import Plan, readable
 SPECTRAL = 5_000
 """Rows up to which all eigenvalues are found when the penalty is chosen among many."""
 
-BAND = 1_000
+BAND = 700
 """Rows from which a reduction to a band may cost less than all eigenvalues: these many, and"""
 
 EACH = 50

@@ -88,7 +88,11 @@ class Shifted(ABC):
         """The logarithm of the determinant of A + shift, where the constant is not."""
 
     def solve(self, targets: Reals, shift: float) -> tuple[Reals, Reals]:
-        """The coefficients and the offset of each target, at lambda sum(w) = shift."""
+        """The coefficients and the offset of each target, at lambda sum(w) = shift.
+
+        At zero, for which eigenvalues are needed, it is the solution of least norm: those that
+        are rounding count as zero.
+        """
         scaled = self._at(targets, shift)
         offset = np.zeros(targets.shape[1])
         if self.has_offset:

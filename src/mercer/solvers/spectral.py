@@ -126,13 +126,6 @@ class Spectrum(Shifted):
         found: Reals = self.vectors.T @ (self.roots[:, None] * targets)
         return found
 
-    def solve(self, targets: Reals, shift: float) -> tuple[Reals, Reals]:
-        """The coefficients and the offset of each target, at lambda sum(w) = shift.
-
-        At zero it is the solution of least norm: eigenvalues that are rounding count as zero.
-        """
-        return super().solve(targets, shift)
-
     def squared_norms(self, targets: Reals) -> Callable[[float], float]:
         """The squared norm of the function, summed over the targets, for a shift."""
         inner = (self.project(targets) ** 2).sum(axis=1)
