@@ -121,6 +121,13 @@ def exact_power(base, exponent):
     return base ** (int(exponent) if whole and abs(exponent) < 1000 else exponent)
 
 
+def exact_exponential(value):
+    """Exponentials of numbers whose exponential has an exponent that fits in memory."""
+    if abs(value) > mp.mpf(10) ** 12:
+        raise Undefined
+    return mp.exp(value)
+
+
 def exact_logarithm(value):
     """Logarithms of positive numbers."""
     if not value > 0:
@@ -158,7 +165,10 @@ def exact_norm(v, p=2):
 
 
 EXACT = {
-    **{name: getattr(mp, name) for name in ("exp", "cos", "sin", "tanh", "sinh", "cosh")},
+    **{name: getattr(mp, name) for name in ("cos", "sin", "tanh")},
+    "exp": exact_exponential,
+    "sinh": lambda z: (exact_exponential(z) - exact_exponential(-z)) / 2,
+    "cosh": lambda z: (exact_exponential(z) + exact_exponential(-z)) / 2,
     "pi": mp.pi,
     "e": mp.e,
     "inf": mp.inf,

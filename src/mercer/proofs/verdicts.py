@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Batch
-from mercer.errors import InvalidFormula, InvalidParameter, NotAKernel
+from mercer.errors import InvalidFormula, InvalidParameter, InvalidProof, NotAKernel
 from mercer.kernels.base import Kernel
 from mercer.kernels.proof import Proof
 from mercer.proofs.certificates import Refutation
@@ -202,18 +202,28 @@ def _of_formula(formula: Formula, deadline: float, seed: int) -> Verdict:
     shared = {"subject": subject, "domain": domain, "formula": formula}
     now = time.monotonic()
     search = Search(formula, now + FIRST * (deadline - now))
-    proof = search.prove()
+    proof = _standing(search.prove())
     if proof is None:
         last = LAST * (deadline - now) if search.is_late else 0.0
         refutation = refute(formula, deadline - last, seed)
         if refutation is not None:
             return Verdict("not_pd", refutation=refutation, **shared)  # type: ignore[arg-type]
-        proof = Search(formula, deadline).prove() if search.is_late else None
+        proof = _standing(Search(formula, deadline).prove()) if search.is_late else None
     if proof is None:
         evidence = "No theorem applies, and no points were found that refute it."
         return Verdict("unknown", evidence=evidence, **shared)  # type: ignore[arg-type]
-    proof.check()
     return Verdict("pd", proof=proof, note=note, **shared)  # type: ignore[arg-type]
+
+
+def _standing(proof: Proof | None) -> Proof | None:
+    """The proof, if the checker accepts every step: what it does not accept proves nothing."""
+    if proof is None:
+        return None
+    try:
+        proof.check()
+    except InvalidProof:
+        return None
+    return proof
 
 
 def _checked(formula: Formula, deadline: float) -> str:
