@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch, DenseBatch, RecordBatch, SetBatch, SparseBatch
 from mercer.kernels import Delta, Jaccard, Kernel
@@ -22,7 +23,7 @@ from mercer.solvers.spectral import Spectrum
 
 Reals = NDArray[np.float64]
 
-FEW, ROWS = 500, 1_000
+FEW, ROWS = 500, 800
 """Rows on which families and a common factor are tried, and on which lengths are tuned."""
 
 EXPONENTS = (-1.0, 0.0, 1.0, 2.0)
@@ -72,11 +73,16 @@ def tune(chosen: Kernel, points: Batch, targets: Reals, weights: Reals, chance: 
         return chosen
     rows = subset(len(points), chance, ROWS)
     few = rows[:: -(-len(rows) // FEW)]
-    family, logs, shift = _by_factor(parts, points[few], centred[few], weights[few])
-    if isinstance(points, SparseBatch) or len(logs) > FEATURES:
-        return parts.kernel(family, logs)
-    criterion = Relevance.of(parts, family, rows, points[rows], centred[rows], weights[rows])
-    return parts.kernel(family, refined(criterion, logs, shift))
+    # NumPy and SciPy have a BLAS each, whose threads wait for work in turns: matrices of so few
+    # rows are done before both have woken up.
+    with threadpool_limits(1, "blas"):
+        family, logs, shift = _by_factor(parts, points[few], centred[few], weights[few])
+        if isinstance(points, SparseBatch) or len(logs) > FEATURES:
+            return parts.kernel(family, logs)
+        criterion = Relevance.of(
+            parts, family, rows, points[rows], centred[rows], weights[rows]
+        )
+        return parts.kernel(family, refined(criterion, logs, shift))
 
 
 def _centred(targets: Reals, weights: Reals) -> Reals | None:

@@ -30,6 +30,18 @@ _ASK = (
 )
 
 
+class Factored(ABC):
+    """The matrix shift + C K for a diagonal C, once it has a factor."""
+
+    @abstractmethod
+    def solve(self, right: Reals) -> Reals:
+        """What gives these columns, multiplied by the matrix."""
+
+    @abstractmethod
+    def explained(self) -> Reals:
+        """The diagonal of K (shift + C K)^-1: how far a unit of slope moves each value."""
+
+
 class Span(ABC):
     """A Gram matrix in some form."""
 
@@ -39,6 +51,11 @@ class Span(ABC):
     @abstractmethod
     def __matmul__(self, coefficients: Reals) -> Reals:
         """The matrix times columns of coefficients."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many rows a factor has at most."""
 
     @property
     @abstractmethod
@@ -69,23 +86,20 @@ class Span(ABC):
             )
 
     @abstractmethod
-    def solver(self, curvature: Reals, shift: float) -> Callable[[Reals], Reals]:
-        """What solves (shift + C K) a = r for columns r, and C of these curvatures.
+    def factored(self, curvature: Reals, shift: float) -> Factored:
+        """The matrix shift + C K for C of these curvatures, in a form that solves.
 
         Raises:
             NotPositiveDefinite: A factor does not exist.
         """
 
-    @abstractmethod
-    def explained(self, curvature: Reals, shift: float) -> Reals:
-        """The diagonal of K (shift + C K)^-1: how far a unit of slope moves each value."""
-
     def influence(self, curvature: Reals, shift: float, *, has_offset: bool) -> Reals:
         """How far a unit of slope on a row moves the value there, the offset following."""
-        found = self.explained(curvature, shift)
+        factored = self.factored(curvature, shift)
+        found = factored.explained()
         if not has_offset:
             return found
-        apart = 1 - self @ self.solver(curvature, shift)(curvature[:, None])[:, 0]
+        apart = 1 - self @ factored.solve(curvature[:, None])[:, 0]
         total = float(curvature @ apart)
         if not total > 0:  # no row holds the offset
             return found
@@ -96,7 +110,7 @@ class Span(ABC):
         """What solves (shift + C K) a + C b = r for a and b, with a orthogonal to the
         constant; without an offset b is zero.
         """
-        solve = self.solver(curvature, shift)
+        solve = self.factored(curvature, shift).solve
         ones = solve(curvature[:, None])[:, 0] if has_offset else np.zeros(1)
 
         def both(right: Reals) -> tuple[Reals, Reals]:
@@ -116,6 +130,10 @@ class Stored(Span):
     matrix: Reals
 
     def __len__(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def width(self) -> int:
         return len(self.matrix)
 
     @cached_property
@@ -144,57 +162,62 @@ class Stored(Span):
             )
         return rows
 
-    def solver(self, curvature: Reals, shift: float) -> Callable[[Reals], Reals]:
+    def factored(self, curvature: Reals, shift: float) -> Factored:
         active = np.flatnonzero(curvature * np.diagonal(self.matrix) > SOFT * shift)
-        soft = bool((curvature > 0).sum() > len(active))
         roots = np.sqrt(curvature[active])
-        factor = _factor(self._weighted(active, roots), shift)
-
-        def once(right: Reals) -> Reals:
-            found: Reals = right / shift
-            found[active] = 0
-            # Divided by the roots the equations are symmetric, and nothing cancels.
-            pulled = right[active] / roots[:, None]
-            if len(active) < len(found):
-                pulled -= roots[:, None] * (self.matrix @ found)[active]
-            found[active] = roots[:, None] * cho_solve(factor, pulled, check_finite=False)
-            return found
-
-        def solve(right: Reals) -> Reals:
-            found = once(right)
-            if soft:  # what their little curvature changes
-                image = self.matrix @ found
-                found += once(right - shift * found - curvature[:, None] * image)
-            return found
-
-        return solve
-
-    def explained(self, curvature: Reals, shift: float) -> Reals:
-        own = np.diagonal(self.matrix)
-        active = np.flatnonzero(curvature * own > SOFT * shift)
-        rest = np.flatnonzero(curvature * own <= SOFT * shift)
-        roots = np.sqrt(curvature[active])
-        factor, _ = _factor(self._weighted(active, roots), shift)
-        found = np.empty(len(own))
-        if len(rest):
-            cross = self.matrix[np.ix_(active, rest)] * roots[:, None]
-            pulled = solve_triangular(factor, cross, lower=True, check_finite=False)
-            found[rest] = (own[rest] - (pulled**2).sum(axis=0)) / shift
-        if len(active):
-            inverse, _ = lapack.dtrtri(factor, lower=1, overwrite_c=1)
-            squares = np.einsum("ki,ki->i", np.tril(inverse), np.tril(inverse))
-            found[active] = (1 - shift * squares) / curvature[active]
-        return np.maximum(found, 0.0)
-
-    def _weighted(self, active: NDArray[np.int64], roots: Reals) -> Reals:
-        """The rows and columns of the matrix that are active, times their roots."""
         if len(active) == len(self.matrix):
             inner = self.matrix * roots
         else:
             inner = self.matrix[np.ix_(active, active)]
             inner *= roots
         inner *= roots[:, None]
-        return inner
+        return _OfRows(self.matrix, curvature, shift, active, roots, _factor(inner, shift))
+
+
+@dataclass(frozen=True, eq=False)
+class _OfRows(Factored):
+    """The factor of the rows whose curvature counts, divided by the roots of it: so the
+    equations are symmetric, and nothing cancels.
+    """
+
+    matrix: Reals
+    curvature: Reals
+    shift: float
+    active: NDArray[np.int64]
+    roots: Reals
+    factor: tuple[Reals, bool]
+
+    def solve(self, right: Reals) -> Reals:
+        found = self._once(right)
+        if (self.curvature > 0).sum() > len(self.active):  # what a little curvature changes
+            image = self.matrix @ found
+            rest = right - self.shift * found - self.curvature[:, None] * image
+            found += self._once(rest)
+        return found
+
+    def _once(self, right: Reals) -> Reals:
+        found: Reals = right / self.shift
+        found[self.active] = 0
+        roots = self.roots[:, None]
+        pulled = right[self.active] / roots
+        if len(self.active) < len(found):
+            pulled -= roots * (self.matrix @ found)[self.active]
+        found[self.active] = roots * cho_solve(self.factor, pulled, check_finite=False)
+        return found
+
+    def explained(self) -> Reals:
+        own = np.diagonal(self.matrix)
+        found = np.empty(len(own))
+        rest = np.setdiff1d(np.arange(len(own)), self.active, assume_unique=True)
+        if len(rest):
+            cross = self.matrix[np.ix_(self.active, rest)] * self.roots[:, None]
+            pulled = solve_triangular(self.factor[0], cross, lower=True, check_finite=False)
+            found[rest] = (own[rest] - (pulled**2).sum(axis=0)) / self.shift
+        if len(self.active):
+            inverse = np.tril(lapack.dtrtri(self.factor[0], lower=1)[0])
+            squares = np.einsum("ki,ki->i", inverse, inverse)
+            found[self.active] = (1 - self.shift * squares) / self.curvature[self.active]
+        return np.maximum(found, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +228,10 @@ class Features(Span):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def width(self) -> int:
+        return int(self.rows.shape[1])
 
     @cached_property
     def trace(self) -> float:
@@ -218,19 +245,28 @@ class Features(Span):
         product: Reals = self.rows @ (self.rows.T @ coefficients)
         return product
 
-    def solver(self, curvature: Reals, shift: float) -> Callable[[Reals], Reals]:
-        factor = _factor(self.rows.T @ (curvature[:, None] * self.rows), shift)
+    def factored(self, curvature: Reals, shift: float) -> Factored:
+        scaled = np.sqrt(curvature)[:, None] * self.rows
+        return _OfFeatures(self.rows, curvature, shift, _factor(scaled.T @ scaled, shift))
 
-        def solve(right: Reals) -> Reals:
-            pulled = cho_solve(factor, self.rows.T @ right, check_finite=False)
-            found: Reals = (right - curvature[:, None] * (self.rows @ pulled)) / shift
-            return found
 
-        return solve
+@dataclass(frozen=True, eq=False)
+class _OfFeatures(Factored):
+    """The factor of what the features make of the curvatures."""
 
-    def explained(self, curvature: Reals, shift: float) -> Reals:
-        factor, _ = _factor(self.rows.T @ (curvature[:, None] * self.rows), shift)
-        pulled = solve_triangular(factor, self.rows.T, lower=True, check_finite=False)
+    rows: Reals
+    curvature: Reals
+    shift: float
+    factor: tuple[Reals, bool]
+
+    def solve(self, right: Reals) -> Reals:
+        pulled = cho_solve(self.factor, self.rows.T @ right, check_finite=False)
+        bent = self.curvature[:, None] * (self.rows @ pulled)
+        found: Reals = (right - bent) / self.shift
+        return found
+
+    def explained(self) -> Reals:
+        pulled = solve_triangular(self.factor[0], self.rows.T, lower=True, check_finite=False)
         found: Reals = (pulled**2).sum(axis=0)
         return found
 
