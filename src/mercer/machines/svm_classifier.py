@@ -1,0 +1,167 @@
+"""What support vector classifiers share: labels, weights of classes, pairs and votes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from mercer.domains import Batch
+from mercer.errors import InvalidInput, InvalidParameter, NotSeparable
+from mercer.gram.rows import Rows
+from mercer.machines.data import Sample
+from mercer.machines.labels import Labels, class_weights, read_labels
+from mercer.machines.svm_base import SupportVectorMachine, arranged
+from mercer.machines.svm_multiclass import against_rest, solve_pairs, told_by_class, votes
+from mercer.plan import Plan
+from mercer.problems.duals import Dual
+from mercer.solvers.smo_solution import DualSolution
+from mercer.types import Array, Indices
+
+Reals = NDArray[np.float64]
+
+
+class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
+    """What SVC and NuSVC share."""
+
+    one_class: ClassVar[str]
+    probability: Any
+    class_weight: Any
+    decision_function_shape: Any
+    break_ties: Any
+
+    def _dual(self, signs: Reals, weights: Reals) -> Dual:
+        """The problem of two classes."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from points and their labels.
+
+        Args:
+            X: Points of the kernel's domain.
+            y: A label a point.
+            sample_weight: A number a point: as if the row were there so many times; what is
+                not positive is no row.
+        """
+        plan = self._checked_plan()
+        self._check_decisions()
+        points = self._read(X, fitting=True)
+        given = read_labels(y, len(points), type(self).__name__)
+        sample = self._sample(points, given.codes, sample_weight)
+        sample = arranged(sample, np.argsort(sample.targets[:, 0], kind="stable"))
+        labels = given.kept(sample.targets[:, 0].astype(np.int64))
+        self._require_two(labels)
+        self.classes_ = labels.classes
+        factors = class_weights(self.class_weight, labels, sample.weights)
+        self.class_weight_ = factors[np.unique(labels.codes, return_index=True)[1]]
+        self.kernel_ = self._found_kernel(sample.points, sample.weights, labels.columns())
+        self._tell_plan(len(sample), plan)
+        self._fit_classes(points, sample, labels.codes, factors, plan)
+        return self
+
+    def _fit_classes(
+        self, points: Batch, sample: Sample, codes: Indices, factors: Reals, plan: Plan
+    ) -> None:
+        bounds, classes = sample.weights * factors, len(self.classes_)
+
+        def solve(places: Indices, signs: Reals, rows: Rows) -> DualSolution:
+            try:
+                return self._solved(self._dual(signs, bounds[places]), rows)
+            except NotSeparable as error:
+                weights = np.zeros(len(sample))
+                weights[places] = error.certificate
+                told = sample.as_they_came(weights, share=True)
+                raise NotSeparable(str(error), told, error.distance) from None
+
+        if classes == 2:
+            every = np.arange(len(sample))
+            one = solve(every, np.where(codes == 1, 1.0, -1.0), self._rows(sample.points, plan))
+            self.solution_ = one
+            self.n_iter_ = np.array([one.steps], np.int32)
+            coefficients, offsets = one.coefficients, one.offset.copy()
+        else:
+            sharp = self._is_sharp(len(sample), plan)
+            found = solve_pairs(self.kernel_, sample.points, codes, solve, plan, sharp=sharp)
+            self.solution_, self.n_iter_ = found.evidence, found.steps
+            coefficients, offsets = found.coefficients, found.offsets
+        self._tell_function(sample.points, coefficients, offsets)
+        self._tell_classes(points, sample, codes, coefficients)
+        self._end(converged=self.solution_.converged)
+
+    def _tell_classes(
+        self, points: Batch, sample: Sample, codes: Indices, coefficients: Reals
+    ) -> None:
+        """Support vectors class by class, as scikit-learn lists them."""
+        columns = coefficients.reshape(len(sample), -1)
+        told = sample.as_they_came(columns, share=True)
+        support = np.flatnonzero(told.any(axis=1))
+        mine = codes[sample.labels[support]]
+        order = np.argsort(mine, kind="stable")
+        support, mine = support[order], mine[order]
+        self.n_support_ = np.bincount(mine, minlength=len(self.classes_)).astype(np.int32)
+        chosen = told[support]
+        several = len(self.classes_) > 2
+        rows = told_by_class(chosen, mine, len(self.classes_)) if several else chosen.T
+        self._tell_support(points, support, np.ascontiguousarray(rows))
+
+    def _check_decisions(self) -> None:
+        if self.decision_function_shape not in ("ovr", "ovo"):
+            raise InvalidParameter(
+                'decision_function_shape is "ovr" or "ovo", got '
+                f"{self.decision_function_shape!r}."
+            )
+        if self.probability not in (False, "deprecated"):
+            raise InvalidParameter(
+                f"{type(self).__name__} tells no probabilities yet, and probability="
+                f"{self.probability!r} asks for them.\nWrap it: sklearn.calibration."
+                f"CalibratedClassifierCV({type(self).__name__}(), ensemble=False)."
+            )
+
+    def _require_two(self, labels: Labels) -> None:
+        if len(labels.classes) < 2:
+            raise InvalidInput(
+                f"{self.one_class}, got 1 class, {labels.classes.tolist()[0]!r}.\nGive rows of "
+                "at least two classes a positive weight."
+            )
+
+    # Deciding
+
+    def _by_pair(self, X: Any) -> Reals:
+        """The values f(x) + b: flat for two classes, else a column a pair."""
+        self._require_fitted()
+        values: Reals = self.function_(self._read(X, fitting=False))
+        offset = self.intercept_[0] if values.ndim == 1 else self.intercept_
+        return values + offset
+
+    def decision_function(self, X: Any) -> Reals:
+        """The values f(x) + b for two classes; for more a row a point, with a column for each
+        class ("ovr": the pairs it wins, and less than one for how surely) or each pair
+        ("ovo": positive for the first).
+        """
+        values = self._by_pair(X)
+        if values.ndim == 1 or self.decision_function_shape == "ovo":
+            return values
+        return against_rest(values, len(self.classes_))
+
+    def predict(self, X: Any) -> Any:
+        """The label of each point: by the sign, or of the class that wins most pairs.
+
+        Of classes with equally many pairs it is the first, or with `break_ties` the one whose
+        decisions are surest.
+        """
+        self._require_fitted()
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise InvalidParameter(
+                "break_ties must be False when decision_function_shape is 'ovo': pairs are "
+                'not compared then.\nUse "ovr".'
+            )
+        values = self._by_pair(X)
+        if values.ndim == 1:
+            codes = (values >= 0).astype(np.int64)
+        else:
+            count = against_rest if self.break_ties else votes
+            codes = count(values, len(self.classes_)).argmax(axis=1)
+        found: Array = self.classes_[codes]
+        return found
