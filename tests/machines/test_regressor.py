@@ -137,3 +137,27 @@ def test_a_radius_bounds_the_norm(loss):
     assert slack.function_.norm() < 1e-6
     with pytest.raises(InvalidParameter, match="one of them"):
         mc.KernelRegressor(mc.Gaussian(1.0), loss, 1e-3, radius=1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "pinball(0.8)", "squared", "huber"])
+def test_the_unit_of_the_targets_does_not_matter(loss):
+    # The penalty of a loss that grows like |y - f| is in one over that unit. Huber's has a
+    # unit of its own: beyond it, it is the absolute loss.
+    X, y, rng = waves(60)
+    y = y + 0.1 * rng.normal(size=60)
+    for unit in (1e-6, 1e3, 1e6):
+        model = mc.KernelRegressor(mc.Gaussian(1.0), loss).fit(X, unit * y)
+        plain = mc.KernelRegressor(mc.Gaussian(1.0), loss).fit(X, y)
+        far = loss == "huber" and unit > 1
+        np.testing.assert_allclose(
+            model.predict(X) / unit, plain.predict(X), atol=0.2 if far else 1e-3
+        )
+
+
+def test_a_second_fit_tells_nothing_of_the_first():
+    X, y, _ = waves(30)
+    model = mc.KernelRegressor(mc.Gaussian(1.0)).fit(X, y)
+    assert model.loo_predictions_.shape == model.dual_coef_.shape == (30,)
+    model.set_params(penalty=0.1).fit(X, y)
+    assert not hasattr(model, "loo_predictions_")
+    assert not hasattr(model.set_params(plan=mc.Plan(anchors=5)).fit(X, y), "dual_coef_")

@@ -55,6 +55,16 @@ def test_the_curvature_is_the_derivative_of_the_slope(text, y, f):
     assert abs((right - left) / (2 * h) - curvatures[1]) <= allowed
 
 
+@given(y=numbers, f=numbers, g=numbers)
+def test_the_parabola_of_a_straight_loss_is_above_it(y, f, g):
+    kind = Huber(0.7)
+    parabola = at(kind, y, f, "value") + at(kind, y, f, "slope") * (g - f)
+    parabola += at(kind, y, f, "majorant") * (g - f) ** 2 / 2
+    # Numbers up to 8 have parabolas up to 2 * 16^2, off by a few units.
+    assert at(kind, y, g, "value") <= parabola + 1e-12
+    assert at(loss("logistic"), 1.0, f, "majorant") == at(loss("logistic"), 1.0, f, "curvature")
+
+
 @pytest.mark.parametrize("text", TEXTS)
 @given(y=numbers, f=numbers, g=numbers)
 def test_fenchel_and_young_agree(text, y, f, g):

@@ -33,6 +33,17 @@ def test_the_gap_is_closed(text, penalty, offset):
     assert abs(found.gap) <= 1e-9
 
 
+@pytest.mark.parametrize(
+    ("size", "penalty"), [(1e2, 1e-2), (1e2, 1e-6), (1e3, 1e-2), (1e3, 1e-6), (1e5, 1e-2)]
+)
+def test_targets_far_beyond_where_the_square_ends_are_reached(size, penalty):
+    # All rows begin where the loss is straight, and one that bends holds the offset.
+    K, risk = problem("huber(1)", penalty, n=60)
+    far = Risk(risk.loss, size * risk.targets, risk.weights, penalty)
+    found = newton(Stored(K), far, tolerance=1e-6)
+    assert found.converged
+
+
 @pytest.mark.parametrize("text", SMOOTH)
 def test_a_general_optimiser_finds_no_less(text):
     K, risk = problem(text, 1e-2, n=12)

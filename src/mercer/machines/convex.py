@@ -96,6 +96,13 @@ class Objective(ABC):
     def losses(self, values: Reals) -> Reals:
         """What each row costs."""
 
+    @property
+    def unit(self) -> float:
+        """How steep the loss is beside the square of an error, a power of ten: the penalties
+        that matter grow with it. 1 where targets have no unit.
+        """
+        return 1.0
+
     def error(self, values: Reals) -> float:
         """The mean cost."""
         return float(self.weights @ self.losses(values) / self.weights.sum())
@@ -177,6 +184,17 @@ class OneByOne(Objective):
         )  # fmt: skip
         slopes = -2 * penalty * columns.coefficients
         return Reached(columns, values[:, None], slopes, curvature)
+
+    @property
+    def unit(self) -> float:
+        if self.loss.targets != "numbers":
+            return 1.0
+        center = self.weights @ self.targets / self.weights.sum()
+        slopes = self.loss.slope(self.targets, np.broadcast_to(center, self.targets.shape))
+        steep = float((self.weights @ np.abs(slopes)).sum())
+        errors = float((self.weights @ np.abs(self.targets - center)).sum())
+        ratio = steep / (2 * errors) if errors > 0 else 1.0
+        return float(10.0 ** np.round(np.log10(ratio))) if 0 < ratio < np.inf else 1.0
 
     def losses(self, values: Reals) -> Reals:
         columns = [
@@ -311,7 +329,7 @@ class Fitter:
         grows. Where even the least penalty does not reach it, that one.
         """
         span, rows = space.span, len(self.sample)
-        size = span.trace / rows or 1.0
+        size = (span.trace / rows or 1.0) * self.objective.unit
         near: list[Reached] = []
 
         def excess(exponent: float) -> float:
@@ -350,7 +368,8 @@ class Fitter:
             return self.objective.error(values)
 
         if penalties is None:
-            path = walk(error, len(self.sample), rough.span.trace / len(self.sample))
+            size = rough.span.trace / len(self.sample) * self.objective.unit
+            path = walk(error, len(self.sample), size)
         else:
             tried = np.sort(np.asarray(penalties, dtype=np.float64))
             errors = np.array([error(float(one)) for one in tried[::-1]])[::-1]

@@ -22,6 +22,8 @@ def told(machine: Any, fitted: Fitted, sample: Sample, *, flat: bool) -> None:
         sample: What it was learned from.
         flat: Whether there is one function, told without a second axis.
     """
+    for name in ("dual_coef_", "loo_predictions_", "loo_decisions_"):
+        vars(machine).pop(name, None)  # of an earlier fit, which may have told more
     solution, path = fitted.solution, fitted.path
     coefficients = solution.coefficients[:, 0] if flat else solution.coefficients
     machine.solution_, machine.plan_ = solution, fitted.plan
@@ -41,7 +43,7 @@ def warn_unless_converged(solution: Solution, owner: str) -> None:
     reached = solution.residual if solution.gap is None else solution.gap
     kind = "gradient" if solution.gap is None else "duality gap"
     warnings.warn(
-        f"{owner} stopped at a relative {kind} of {reached:.1e}: rounding allows no better.\n"
+        f"{owner} stopped at a relative {kind} of {reached:.1e} after {solution.steps} steps.\n"
         "Raise the penalty, or the tolerance: plan=mercer.Plan(tolerance=...).",
         ConvergenceWarning,
         stacklevel=4,

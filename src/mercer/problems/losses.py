@@ -60,6 +60,12 @@ class Loss(ABC):
     def curvature(self, y: Reals, f: Reals) -> Reals:
         """The second derivative in f where there is one, and 0 on kinks."""
 
+    def majorant(self, y: Reals, f: Reals) -> Reals:
+        """The curvature of a parabola that touches a loss at f and is nowhere below it, where
+        the loss is straight: its own says nothing of the way to go. Other losses have theirs.
+        """
+        return self.curvature(y, f)
+
     @abstractmethod
     def conjugate(self, y: Reals, u: Reals) -> Reals:
         """The supremum over f of u f - L(y, f); infinite where no f bounds it."""
@@ -141,6 +147,10 @@ class Huber(Loss):
 
     def curvature(self, y: Reals, f: Reals) -> Reals:
         return np.where(np.abs(y - f) < self.delta, 2.0, 0.0)
+
+    def majorant(self, y: Reals, f: Reals) -> Reals:
+        found: Reals = 2 * self.delta / np.maximum(np.abs(y - f), self.delta)
+        return found
 
     def conjugate(self, y: Reals, u: Reals) -> Reals:
         return np.where(np.abs(u) <= 2 * self.delta, y * u + u**2 / 4, np.inf)

@@ -139,6 +139,11 @@ class Risk:
         found: Reals = self.shares * self.loss.curvature(self.targets, values)
         return found
 
+    def majorant(self, values: Reals) -> Reals:
+        """The same, with parabolas from above where the loss is straight."""
+        found: Reals = self.shares * self.loss.majorant(self.targets, values)
+        return found
+
     def bound(self, slopes: Reals, matrix: Any) -> float:
         r"""A lower bound of the least risk (Fenchel): for any slopes u that the loss can have,
         and that sum to zero if there is an offset,

@@ -27,6 +27,9 @@ Watch = Callable[[int, float, float], None]
 STEPS = 100
 """Newton steps."""
 
+SLOW = 0.01
+"""The part of the gap that a step is to gain; else the next one is by parabolas from above."""
+
 FLAT = 1e-10
 """The least curvature of a row with any, relative to the largest: what divides stays finite."""
 
@@ -57,13 +60,17 @@ def newton(
     state = _State(span, risk, start)
     steps = 0
     with threadpool_limits(threads, "blas"):
+        above = False
+        gap = np.inf
         for _ in range(STEPS):
             steps += 1
-            moved = state.step()
+            before, was_above = state.objective, above
+            moved = state.step(above=above)
             gap = state.gap()
+            above = before - state.objective < SLOW * gap * abs(state.objective)
             if watch is not None:
                 watch(steps, state.objective, gap)
-            if gap <= tolerance or not moved:
+            if gap <= tolerance or not (moved or (above and not was_above)):
                 break
     seconds = time.perf_counter() - began
     return Solution(
@@ -83,9 +90,13 @@ class _State:
         self.values = span @ self.coefficients + self.offset
         self.objective = self._objective()
 
-    def step(self) -> bool:
-        """One step of Newton's method along the best length; False where nothing is gained."""
-        target, offset = self._newton_point()
+    def step(self, *, above: bool = False) -> bool:
+        """One step of Newton's method along the best length; False where nothing is gained.
+
+        With `above` it is the least point of parabolas that are nowhere below the losses, where
+        these are straight: Newton's method would not leave the rows that bend.
+        """
+        target, offset = self._newton_point(above=above)
         move, shift = target - self.coefficients, offset - self.offset
         change = self.span @ move + shift
         self.span.check_norm(move, change - shift)
@@ -96,9 +107,11 @@ class _State:
         before, self.objective = self.objective, self._objective()
         return bool(before - self.objective > 1e-15 * abs(self.objective))
 
-    def _newton_point(self) -> tuple[Reals, float]:
+    def _newton_point(self, *, above: bool) -> tuple[Reals, float]:
         slopes = self.risk.slope(self.values)
         curvature = self.risk.curvature(self.values)
+        if above or not curvature.any():
+            curvature = self.risk.majorant(self.values)
         double = 2 * self.risk.penalty
         largest = float(curvature.max())
         if not largest > 0:  # the loss is flat: a parabola with the curvature of one row
