@@ -10,10 +10,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.domains import Batch, Numbers, Positions, Vectors
+from mercer.domains import Batch, DenseBatch, Numbers, Positions, Vectors
+from mercer.domains.vectors import reject_missing
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.kernels import Kernel, from_function
 from mercer.kernels import kernel as as_kernel
+from mercer.machines.assumed import check_assumed
 from mercer.machines.precomputed import Precomputed
 from mercer.machines.tables import looks_like_vectors, natural
 from mercer.plan import Plan, as_plan
@@ -30,6 +32,8 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     Attributes:
         keeps_single: Whether vectors in float32 stay so; else they become float64.
         order_matters: Why the order of the rows matters, where it does.
+        looks_itself: Whether the fit itself finds out that a kernel is none, by eigenvalues;
+            else some rows are looked at when nobody has proved that it is one.
     """
 
     kernel: Any
@@ -37,6 +41,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     kernel_: Kernel
     keeps_single: ClassVar[bool] = False
     order_matters: ClassVar[str] = ""
+    looks_itself: ClassVar[bool] = False
 
     # Reading
 
@@ -74,7 +79,10 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
 
     def _read_values(self, X: Any, *, fitting: bool) -> Batch:
         """The rows of a matrix of kernel values: of the training rows, or new ones."""
-        matrix: Reals = validate_data(self, X, reset=fitting, dtype=np.float64)
+        matrix: Reals = validate_data(
+            self, X, reset=fitting, dtype=np.float64, ensure_all_finite=False
+        )
+        reject_missing(DenseBatch(matrix))
         if not fitting:
             return self.kernel_.domain.encode(matrix)
         if matrix.shape[0] != matrix.shape[1]:
@@ -111,11 +119,14 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
             points: Distinct points.
             weights: Their weights.
             targets: Numbers to predict, a column each, by which lengths are tuned.
+
+        Raises:
+            NotPositiveDefinite: The kernel that was given is none on these points.
         """
-        if self._is_precomputed:
-            return self.kernel_
-        given = self._given_kernel()
+        given = self.kernel_ if self._is_precomputed else self._given_kernel()
         if given is not None:
+            if not self.looks_itself:
+                check_assumed(given, points)
             return given
         chosen = start(points, weights).kernel
         if targets is None:

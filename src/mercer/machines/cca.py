@@ -29,6 +29,8 @@ Reals = NDArray[np.float64]
 class View(KernelMachine):
     """One view: what reads its points and finds its kernel."""
 
+    looks_itself = True
+
     def __init__(self, kernel: Any = "auto", plan: Any = "auto") -> None:
         self.kernel = kernel
         self.plan = plan
@@ -97,6 +99,8 @@ class KernelCCA(
         >>> bool(cca.correlations_[0] > 0.99)
         True
     """
+
+    looks_itself = True
 
     def __init__(
         self,

@@ -12,17 +12,13 @@ from mercer.gram import operator
 from mercer.kernels import Kernel
 from mercer.loops import available
 from mercer.machines.least_squares import feature_width
-from mercer.machines.precomputed import Precomputed
+from mercer.machines.precomputed import GIVEN, Precomputed
 from mercer.plan import Plan
 from mercer.solvers.choose_eigen import EigenPlan, choose_eigen
 from mercer.solvers.eigen import Centred, Eigenpairs, of_features, spectral
 from mercer.types import Array
 
 Reals = NDArray[np.float64]
-
-GIVEN = 2.0**-17
-"""How exact kernel values are that were computed elsewhere, relative to the diagonal: they are
-often rounded to single precision."""
 
 
 def chosen_plan(kernel: Kernel, points: Batch, plan: Plan, count: int | None) -> EigenPlan:

@@ -73,8 +73,8 @@ def read_labels(y: Any, rows: int, owner: str) -> Labels:
     if given.dtype.kind == "f":
         assert_all_finite(given, input_name="y")
     check_consistent_length(np.empty(rows), given)
-    check_classification_targets(given)
     try:
+        check_classification_targets(given)
         classes, codes = np.unique(given, return_inverse=True)
     except TypeError as error:
         raise InvalidInput(

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch, DenseBatch, SparseBatch
-from mercer.errors import NoFeatureMap, NotPositiveDefinite
+from mercer.errors import NoFeatureMap
 from mercer.gram import operator
 from mercer.kernels import Kernel
 from mercer.loops import dense, pieces
+from mercer.machines.assumed import check_assumed
 from mercer.machines.data import Sample
 from mercer.plan import Plan
 from mercer.problems.risk import LeastSquares
@@ -45,9 +46,6 @@ _AT_ONCE = ("spectral", "band", "primal")
 
 TINY = 64
 """Shifts below so many roundings of an eigenvalue are left to eigenvalues."""
-
-LOOK = 300
-"""Rows whose eigenvalues are looked at, when nobody has proved that the kernel is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,28 +324,6 @@ def stored(kernel: Kernel, sample: Sample, chosen: SolverPlan) -> Reals:
     gram = operator(kernel, sample.points, plan=_storage(chosen, "blocked"))
     matrix: Reals = gram.to_dense(np.float64).astype(np.float64, copy=False)
     return matrix
-
-
-def check_assumed(kernel: Kernel, points: Batch) -> None:
-    """Look at some rows, if nobody has proved that the kernel is one.
-
-    Raises:
-        NotPositiveDefinite: Their matrix has a negative eigenvalue.
-    """
-    if not kernel.is_assumed:
-        return
-    rows = np.unique(np.linspace(0, len(points) - 1, min(len(points), LOOK)).astype(np.int64))
-    matrix = kernel.square(points[rows]).astype(np.float64)
-    values = np.linalg.eigvalsh(matrix)
-    # No kernel's eigenvalue is below zero, and rounding moves it by units of the trace.
-    allowed = 2.0**-38 * max(float(np.trace(matrix)), 0.0)
-    if values[0] < -allowed:
-        raise NotPositiveDefinite(
-            f"{kernel} is not positive definite: the matrix of {len(rows)} of the points has "
-            f"the eigenvalue {values[0]:.3g}, where rounding explains {-allowed:.1g}.\n"
-            "mercer.testing.check_kernel(k, X) shows the points; mercer.repair(K) mends a "
-            'matrix for kernel="precomputed".'
-        )
 
 
 def feature_width(kernel: Kernel, points: Batch) -> int | None:

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_array, check_consistent_length
 
 from mercer.domains import Batch, DenseBatch, SparseBatch
 from mercer.errors import InvalidInput, InvalidParameter
@@ -20,6 +19,7 @@ from mercer.loops.nearest import nearest
 from mercer.machines.base import KernelMachine
 from mercer.machines.euclidean import Euclidean, neighbours_by_distance
 from mercer.machines.labels import read_labels
+from mercer.machines.targets import targets
 from mercer.plan import readable
 from mercer.types import Indices
 
@@ -294,18 +294,7 @@ class KernelNeighborsRegressor(RegressorMixin, MultiOutputMixin, KernelNeighbors
             y: A number a point, or a row of them.
         """
         points = self._fit_points(X)
-        if y is None:
-            raise InvalidInput(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target "
-                "y is None."
-            )
-        targets: Reals = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        if targets.ndim not in (1, 2):
-            raise InvalidInput(
-                f"y is a number a row or a row of them, got {targets.ndim} axes."
-            )
-        check_consistent_length(np.empty(len(points)), targets)
-        self._targets = targets
+        self._targets = targets(y, len(points), type(self).__name__)
         return self
 
     def predict(self, X: Any) -> Reals:

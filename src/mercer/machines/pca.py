@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions import Function, closest
+from mercer.machines.assumed import check_assumed
 from mercer.machines.base import KernelMachine
 from mercer.machines.components import all_pairs, as_given, centred, chosen_plan, direct
 from mercer.machines.data import Sample, as_sample
@@ -83,6 +84,8 @@ class KernelPCA(
         array([[ 9., 12.]])
     """
 
+    looks_itself = True
+
     def __init__(
         self,
         n_components: Any = None,
@@ -133,6 +136,7 @@ class KernelPCA(
         self.plan_ = chosen_plan(self.kernel_, points, plan, count)
         found = direct(self.kernel_, points, weights, self.plan_, plan)
         if found is None:
+            check_assumed(self.kernel_, points)  # few eigenvalues do not tell the sign of all
             matrix = centred(self.kernel_, points, weights, self.plan_, plan)
             pairs = self._iterated(matrix, count, share)
             if pairs is not None:

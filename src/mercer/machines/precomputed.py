@@ -17,6 +17,10 @@ from mercer.types import Array, Indices
 
 Reals = NDArray[np.float64]
 
+GIVEN = 2.0**-17
+"""How exact kernel values are that were computed elsewhere, relative to the diagonal: they are
+often rounded to single precision."""
+
 
 @dataclass(frozen=True, eq=False)
 class Places(Batch):
@@ -95,6 +99,9 @@ class Precomputed(FunctionKernel):
     def of(cls, matrix: Reals) -> Self:
         """The kernel with these values between the training rows."""
         return cls(_Lookup(matrix), points=Given(len(matrix)))
+
+    def __str__(self) -> str:
+        return "the precomputed matrix"
 
     @property
     def matrix(self) -> Reals:

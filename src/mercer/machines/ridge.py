@@ -86,6 +86,8 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
         True
     """
 
+    looks_itself = True
+
     def __init__(
         self,
         kernel: Any = "auto",
