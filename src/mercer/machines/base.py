@@ -80,7 +80,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     def _read_values(self, X: Any, *, fitting: bool) -> Batch:
         """The rows of a matrix of kernel values: of the training rows, or new ones."""
         matrix: Reals = validate_data(
-            self, X, reset=fitting, dtype=np.float64, ensure_all_finite=False
+            self, X, reset=fitting, dtype=np.float64, ensure_all_finite=not fitting
         )
         reject_missing(DenseBatch(matrix))
         if not fitting:
@@ -125,7 +125,8 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
         """
         given = self.kernel_ if self._is_precomputed else self._given_kernel()
         if given is not None:
-            if not self.looks_itself:
+            # Scikit-learn's checks hand over matrices that are no kernels, and want them taken.
+            if not (self.looks_itself or self._is_precomputed):
                 check_assumed(given, points)
             return given
         chosen = start(points, weights).kernel
