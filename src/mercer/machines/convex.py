@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import logsumexp, softmax
+from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch
 from mercer.gram import operator
@@ -33,11 +34,16 @@ from mercer.solvers.spans import Features, Span, Stored
 
 Reals = NDArray[np.float64]
 
-SEARCHED = 2_000
+SEARCHED = 1_000
 """Rows up to which the penalty is searched over all anchors."""
 
-COARSE = 600
+COARSE = 800
 """Landmarks on which it is searched beyond that."""
+
+SMALL = 2_000
+"""Rows of a factor that one thread makes as soon as two: NumPy and SciPy have a BLAS each,
+whose threads wait for one another.
+"""
 
 ROUGH = 1e-3
 """The duality gap at which a penalty is judged."""
@@ -322,7 +328,12 @@ class Fitter:
         return Fitted(solution, space.anchors, penalty, path, elsewhere, self.chosen, exact)
 
     def _reach(self, span: Span, penalty: float, start: Reached | None, gap: float) -> Reached:
-        return self.objective.reach(span, penalty, start, self.chosen, gap)
+        plan = replace(self.chosen, threads=self._crew(span))
+        return self.objective.reach(span, penalty, start, plan, gap)
+
+    def _crew(self, span: Span) -> int | None:
+        """How many threads a factor is worth."""
+        return 1 if span.width <= SMALL else self.chosen.threads
 
     def _within(self, space: Space, radius: float) -> tuple[float, Reached]:
         """The penalty at which the norm of the functions is the radius: it falls as the penalty
@@ -364,7 +375,8 @@ class Fitter:
             near = min(reached, key=lambda known: abs(np.log(known / penalty)), default=None)
             before = None if near is None else reached[near]
             reached[penalty] = self._reach(rough.span, penalty, before, ROUGH)
-            values = self.objective.elsewhere(rough.span, reached[penalty], penalty)
+            with threadpool_limits(self._crew(rough.span), "blas"):
+                values = self.objective.elsewhere(rough.span, reached[penalty], penalty)
             return self.objective.error(values)
 
         if penalties is None:
