@@ -57,7 +57,8 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     never start. It goes through the data until a pass without a mistake. If some f of norm 1
     has $y_i f(x_i) \ge \gamma$ for all rows, there are at most $\max_i k(x_i, x_i) / \gamma^2$
     mistakes (Novikoff). It minimises no objective, and the order of the rows matters; of the
-    rows only those with a mistake, the support vectors, are kept.
+    rows only those with a mistake, the support vectors, are kept. The other form of the rule,
+    $\Delta w = -\eta (o - t) x$ with outputs of -1 and 1, is the rate $2 \eta$.
 
     For more than two classes there is a function for each. A mistake adds the row to that of
     its class, and takes it from the one that was highest among the others. There is no offset:

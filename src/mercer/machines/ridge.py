@@ -47,7 +47,9 @@ class KernelRidge(RegressorMixin, MultiOutputMixin, KernelMachine):  # type: ign
     By the representer theorem $f = \sum_i a_i k(x_i, \cdot)$, and the coefficients solve
     $(K + \lambda \textstyle\sum w\, W^{-1})\, a + b = y$. Scikit-learn's `alpha` is
     $\lambda n$, and so is the $\ell \gamma$ of a regularization network; Weinberger's
-    $\tau^2$ and Bishop's $\lambda$ are $\lambda n$ as well.
+    $\tau^2$ and Bishop's $\lambda$ are $\lambda n$ as well. A weighted mean
+    $\frac1n \sum_i W_i (y_i - f(x_i))^2 + \lambda' \|f\|^2$ has
+    $\lambda = n \lambda' / \sum_i W_i$ here.
 
     Args:
         kernel: A Kernel, its text, a function of two points, "precomputed", or "auto": a
