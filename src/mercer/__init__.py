@@ -85,6 +85,8 @@ from mercer.proofs import FormulaKernel, Refutation, Verdict, prove, repair
 
 __all__ = [
     "GCD",
+    "SVC",
+    "SVR",
     "AdditiveChi2",
     "Bias",
     "Chi2",
@@ -128,6 +130,8 @@ __all__ = [
     "Missing",
     "NearestBarycenter",
     "Normalized",
+    "NuSVR",
+    "OneClassSVM",
     "Operator",
     "Periodic",
     "Plan",
@@ -192,6 +196,10 @@ _MACHINES = frozenset(
         "KernelRegressor",
         "KernelRidge",
         "NearestBarycenter",
+        "NuSVR",
+        "OneClassSVM",
+        "SVC",
+        "SVR",
     }
 )
 _FILES = frozenset({"load", "save"})

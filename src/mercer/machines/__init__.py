@@ -10,8 +10,13 @@ from mercer.machines.pca import KernelPCA
 from mercer.machines.perceptron import KernelPerceptron
 from mercer.machines.regressor import KernelRegressor
 from mercer.machines.ridge import KernelRidge
+from mercer.machines.svm import SVC
+from mercer.machines.svm_one_class import OneClassSVM
+from mercer.machines.svm_regression import SVR, NuSVR
 
 __all__ = [
+    "SVC",
+    "SVR",
     "KernelCCA",
     "KernelCenterer",
     "KernelClassifier",
@@ -24,4 +29,6 @@ __all__ = [
     "KernelRegressor",
     "KernelRidge",
     "NearestBarycenter",
+    "NuSVR",
+    "OneClassSVM",
 ]

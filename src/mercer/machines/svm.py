@@ -116,8 +116,8 @@ class SVC(SupportVectorClassifier):
         self.random_state = random_state
         self.plan = plan
 
-    def _dual(self, signs: Reals, weights: Reals) -> Dual:
-        return classification(signs, float(self.C) * weights)
+    def _dual(self, signs: Reals, weights: Reals, factors: Reals) -> Dual:
+        return classification(signs, float(self.C) * weights * factors)
 
 
 class NuSVC(SupportVectorClassifier):
@@ -171,9 +171,9 @@ class NuSVC(SupportVectorClassifier):
         plan_: What was chosen, and why; print it.
 
     Example:
-        >>> import mercer as mc
+        >>> from mercer.machines.svm import NuSVC
         >>> X, y = [[-2, -1], [-1, -1], [1, 1], [2, 1]], [1, 1, 2, 2]
-        >>> mc.NuSVC(kernel="linear").fit(X, y).predict([[-0.8, -1]])
+        >>> NuSVC(kernel="linear").fit(X, y).predict([[-0.8, -1]])
         array([1])
     """
 
@@ -216,11 +216,15 @@ class NuSVC(SupportVectorClassifier):
         self.random_state = random_state
         self.plan = plan
 
-    def _dual(self, signs: Reals, weights: Reals) -> Dual:
+    def _dual(self, signs: Reals, weights: Reals, factors: Reals) -> Dual:
         nu = float(self.nu)
-        if self.class_weight is not None:
-            nu = min(nu, _largest(signs, weights))
-        return classification_by_share(signs, weights, nu)
+        if self.class_weight is None:
+            return classification_by_share(signs, weights, nu)
+        bounds = weights * factors
+        share = min(nu, _largest(signs, bounds))
+        # Only ratios matter; the tolerance is meant for variables of this size.
+        size = nu * float(weights.sum()) / (share * float(bounds.sum()))
+        return classification_by_share(signs, bounds * size, share)
 
 
 def _largest(signs: Reals, weights: Reals) -> float:

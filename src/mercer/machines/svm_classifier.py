@@ -32,8 +32,8 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
     decision_function_shape: Any
     break_ties: Any
 
-    def _dual(self, signs: Reals, weights: Reals) -> Dual:
-        """The problem of two classes."""
+    def _dual(self, signs: Reals, weights: Reals, factors: Reals) -> Dual:
+        """The problem of two classes, whose factors are those of class_weight."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -64,15 +64,15 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
     def _fit_classes(
         self, points: Batch, sample: Sample, codes: Indices, factors: Reals, plan: Plan
     ) -> None:
-        bounds, classes = sample.weights * factors, len(self.classes_)
+        weights, classes = sample.weights, len(self.classes_)
 
         def solve(places: Indices, signs: Reals, rows: Rows) -> DualSolution:
             try:
-                return self._solved(self._dual(signs, bounds[places]), rows)
+                return self._solved(self._dual(signs, weights[places], factors[places]), rows)
             except NotSeparable as error:
-                weights = np.zeros(len(sample))
-                weights[places] = error.certificate
-                told = sample.as_they_came(weights, share=True)
+                found = np.zeros(len(sample))
+                found[places] = error.certificate
+                told = sample.as_they_came(found, share=True)
                 raise NotSeparable(str(error), told, error.distance) from None
 
         if classes == 2:

@@ -121,5 +121,6 @@ def variance(points: DenseBatch | SparseBatch, weights: Reals) -> float:
             counts = np.diff(points.matrix.indptr)
             values, factors = points.matrix.data, np.repeat(weights, counts)
             rest = total - float(factors.sum())
-        mean = float((factors * values).sum()) / total
-        return (float((factors * (values - mean) ** 2).sum()) + rest * mean**2) / total
+        mean = (factors * values).sum() / total
+        spread = (factors * (values - mean) ** 2).sum() + rest * mean**2
+    return float(spread / total)

@@ -35,6 +35,7 @@ from mercer.solvers.band import Band
 from mercer.solvers.choose import SolverPlan
 from mercer.solvers.choose_eigen import EigenPlan
 from mercer.solvers.perceptron import Operations, Update, Walk
+from mercer.solvers.smo_solution import DualSolution
 from mercer.solvers.solution import Solution
 from mercer.solvers.spectral import Spectrum
 
@@ -61,6 +62,7 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
             CategoryBatch,
             Crossed,
             DenseBatch,
+            DualSolution,
             EigenPlan,
             Fitted,
             Function,
