@@ -125,5 +125,5 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         return self.decision_function(X) + self.offset_
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """1 for points inside, -1 for outliers."""
-        return np.where(self.decision_function(X) > 0, 1, -1).astype(np.intp)
+        """1 for points inside or on the border, -1 for outliers."""
+        return np.where(self.decision_function(X) >= 0, 1, -1).astype(np.intp)
