@@ -59,7 +59,7 @@ POSITIVE = [
 ]
 
 
-def soon(seconds=20.0):
+def soon(seconds=60.0):
     return time.monotonic() + seconds
 
 
