@@ -30,6 +30,9 @@ JITTER = mp.mpf(10) ** -50  # what is added to a diagonal, far above the roundin
 SIZES = (3, 4, 6, 8, 12, 16, 25, 36)  # points of an arrangement
 
 
+FAINT = mp.mpf(10) ** -30
+
+
 class Undefined(ValueError):
     """A formula has no value at two points."""
 
@@ -331,6 +334,8 @@ def in_digits(target: Target, P: Points) -> Found | None:
     """A Cholesky factorisation in digits: it sees what rounding hides in floats."""
     points = target.exact(np.unique(P, axis=0))
     points = [p for p in points if has_value(target, p)]
+    # A tiny value may be what is left of terms that cancel, and then has no digits.
+    points = [p for p in points if not 0 < abs(target.pair(p, p)) < FAINT]
     try:
         K = [[target.pair(x, y) for y in points] for x in points]
     except Undefined:
