@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import mercer as mc
 from mercer.domains import Categories, Records, Sets, Vectors, distinct
 from mercer.errors import InvalidType
-from mercer.selection.scales import automatic, start, subset, tune
+from mercer.selection.scales import start, subset, tune
 
 NAN = float("nan")
 
@@ -167,8 +167,6 @@ def test_sparse_rows_and_sets_have_a_start(rng):
     assert len(model.kernel_.scale) == 8
     assert start(Sets().encode([{1}, {2}]), np.ones(2)).kernel == mc.Jaccard()
     assert start(Categories().encode(["a", "b"]), np.ones(2)).kernel == mc.Delta()
-    assert automatic(Sets().encode([{1}]))
-    assert not automatic(Categories().encode(["a"]))
 
 
 def test_columns_without_texts_for_names_are_read_by_position(rng):

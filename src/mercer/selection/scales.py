@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mercer.domains import Batch, DenseBatch, RecordBatch, SetBatch, SparseBatch
+from mercer.domains import Batch, SetBatch, SparseBatch
 from mercer.kernels import Delta, Jaccard, Kernel
 from mercer.selection.parts import FAMILIES, Parts, parts_of
 from mercer.selection.penalties import leave_one_out
@@ -38,11 +38,6 @@ class Chosen:
     """A kernel that was chosen."""
 
     kernel: Kernel
-
-
-def automatic(points: Batch) -> bool:
-    """Whether there is a kernel to start from for such points."""
-    return isinstance(points, DenseBatch | SparseBatch | RecordBatch | SetBatch)
 
 
 def start(points: Batch, weights: Reals) -> Chosen:
