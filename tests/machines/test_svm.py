@@ -343,7 +343,8 @@ def test_too_few_steps_are_told():
         ({"cache_size": 0}, "cache_size is"),
         ({"decision_function_shape": "crammer"}, "decision_function_shape is"),
         ({"probability": True}, "CalibratedClassifierCV"),
-        ({"plan": "landmarks"}, "has one method"),
+        ({"plan": "spectral"}, "does not solve the dual problem"),
+        ({"plan": mc.Plan(tolerance=1e-6)}, "`tol` is its tolerance"),
         ({"class_weight": "even"}, "class_weight is"),
     ],
 )

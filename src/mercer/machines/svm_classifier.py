@@ -57,7 +57,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
         factors = class_weights(self.class_weight, labels, sample.weights)
         self.class_weight_ = factors[np.unique(labels.codes, return_index=True)[1]]
         self.kernel_ = self._found_kernel(sample.points, sample.weights, labels.columns())
-        self._tell_plan(len(sample), plan)
+        self._tell_plan(sample.points, plan)
         self._fit_classes(points, sample, labels.codes, factors, plan)
         return self
 
@@ -80,13 +80,16 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
             one = solve(every, np.where(codes == 1, 1.0, -1.0), self._rows(sample.points, plan))
             self.solution_ = one
             self.n_iter_ = np.array([one.steps], np.int32)
-            coefficients, offsets = one.coefficients, one.offset.copy()
+            coefficients, offsets, seen = one.coefficients, one.offset.copy(), one.weights
         else:
             sharp = self._is_sharp(len(sample), plan)
-            found = solve_pairs(self.kernel_, sample.points, codes, solve, plan, sharp=sharp)
+            features = self._features(sample.points, plan)
+            found = solve_pairs(
+                self.kernel_, sample.points, codes, solve, plan, sharp=sharp, features=features
+            )
             self.solution_, self.n_iter_ = found.evidence, found.steps
-            coefficients, offsets = found.coefficients, found.offsets
-        self._tell_function(sample.points, coefficients, offsets)
+            coefficients, offsets, seen = found.coefficients, found.offsets, found.weights
+        self._tell_function(sample.points, coefficients, offsets, seen)
         self._tell_classes(points, sample, codes, coefficients)
         self._end(converged=self.solution_.converged)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch
+from mercer.gram.features import FeatureRows
 from mercer.gram.rows import Rows
 from mercer.gram.shared import SharedRows
 from mercer.kernels import Kernel
@@ -35,12 +36,14 @@ class Pairs:
         offsets: One a pair.
         steps: The pairs of variables that each has moved.
         evidence: That of the worst.
+        weights: A row a feature, a column a pair, where features stood for the points.
     """
 
     coefficients: Reals
     offsets: Reals
     steps: NDArray[np.int32]
     evidence: Solution
+    weights: Reals | None
 
 
 def pairs_of(classes: int) -> list[tuple[int, int]]:
@@ -56,6 +59,7 @@ def solve_pairs(
     plan: Plan,
     *,
     sharp: bool,
+    features: FeatureRows | None = None,
 ) -> Pairs:
     """Solve the problem of each pair of classes, over rows of one Gram matrix.
 
@@ -66,12 +70,13 @@ def solve_pairs(
         solve: Solves the problem of these rows, with a sign each: 1 in the first class.
         plan: The memory, and the threads.
         sharp: Whether kernel values are kept in float64.
+        features: Features that stand for all points, instead of kernel values.
     """
     pairs = pairs_of(int(codes.max()) + 1)
     tiles = kernel.tiles(points[:1], points[:1])
     crew = plan.crew() or available()
     crew = 1 if tiles.serial or len(points) < SMALL else min(crew, len(pairs))
-    shared = SharedRows(kernel, points, plan, sharp=sharp)
+    shared = SharedRows(kernel, points, plan, sharp=sharp) if features is None else features
     own = Plan(memory=max(1, plan.budget() // crew), threads=1, precision=plan.precision)
     found: dict[int, tuple[Indices, DualSolution]] = {}
 
@@ -96,7 +101,7 @@ def _gathered(found: list[tuple[Indices, DualSolution]], rows: int) -> Pairs:
     solutions = [solution for _, solution in found]
     offsets = np.concatenate([solution.offset for solution in solutions])
     evidence = Solution(
-        "smo",
+        solutions[0].method,
         coefficients,
         offsets,
         max(solution.residual for solution in solutions),
@@ -104,9 +109,12 @@ def _gathered(found: list[tuple[Indices, DualSolution]], rows: int) -> Pairs:
         sum(solution.steps for solution in solutions),
         all(solution.converged for solution in solutions),
         sum(solution.seconds for solution in solutions),
+        solutions[0].approximation,
     )
+    seen = [solution.weights for solution in solutions if solution.weights is not None]
+    weights = np.column_stack(seen) if seen else None
     steps = np.array([solution.steps for solution in solutions], np.int32)
-    return Pairs(coefficients, offsets, steps, evidence)
+    return Pairs(coefficients, offsets, steps, evidence, weights)
 
 
 def votes(values: Reals, classes: int) -> Reals:

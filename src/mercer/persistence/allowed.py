@@ -22,6 +22,7 @@ from mercer.domains import (
 )
 from mercer.functions import Function
 from mercer.gram import GramPlan
+from mercer.gram.features import Approximation
 from mercer.kernels import FeatureKernel, FunctionKernel, Kernel, Pullback, Weighted
 from mercer.machines.cca import View
 from mercer.machines.data import Sample
@@ -58,6 +59,7 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
     {
         kind.__name__: kind
         for kind in (
+            Approximation,
             Band,
             CategoryBatch,
             Crossed,
