@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from mercer.errors import BudgetExceeded, InvalidParameter
@@ -76,8 +77,9 @@ def _anchors(plan: Plan, rows: int, room: int, size: int) -> int:
     """As many landmarks as were asked for, or as the memory allows."""
     if plan.anchors != "auto":
         return min(int(plan.anchors), rows)
-    most = min(rows, LANDMARKS)
-    return max(min(most, room // (size * rows + SQUARE * most)), 1)
+    features = size * rows
+    fitting = (math.sqrt(features**2 + 4 * SQUARE * max(room, 0)) - features) / (2 * SQUARE)
+    return max(min(rows, LANDMARKS, int(fitting)), 1)
 
 
 def _wanted(
