@@ -18,9 +18,9 @@ from mercer.loops.heaps import lowest
 from mercer.loops.nearest import nearest
 from mercer.machines.base import KernelMachine
 from mercer.machines.euclidean import Euclidean, neighbours_by_distance
-from mercer.machines.labels import read_labels
 from mercer.machines.targets import targets
 from mercer.plan import readable
+from mercer.selection.labels import read_labels
 from mercer.types import Indices
 
 Reals = NDArray[np.float64]

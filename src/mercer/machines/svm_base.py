@@ -14,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from mercer.domains import Batch, DenseBatch, SparseBatch, Vectors
+from mercer.domains.samples import Sample, as_sample
 from mercer.errors import InvalidInput, InvalidParameter, InvalidType
 from mercer.functions import Function
 from mercer.gram.rows import KernelRows, Rows
 from mercer.kernels import Kernel, Linear
 from mercer.machines.base import KernelMachine
-from mercer.machines.data import Sample, as_sample
 from mercer.machines.precomputed import Places, Precomputed
 from mercer.machines.svm_kernels import WORDS, gamma_of, kernel_called
 from mercer.plan import Plan

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from mercer.domains import Batch
+from mercer.domains.samples import Sample
 from mercer.errors import InvalidInput, InvalidParameter, NotSeparable
 from mercer.gram.rows import Rows
-from mercer.machines.data import Sample
-from mercer.machines.labels import Labels, class_weights, read_labels
 from mercer.machines.svm_base import SupportVectorMachine, arranged
 from mercer.machines.svm_multiclass import against_rest, solve_pairs, told_by_class, votes
 from mercer.plan import Plan
 from mercer.problems.duals import Dual
+from mercer.selection.labels import Labels, class_weights, read_labels
 from mercer.solvers.smo_solution import DualSolution
 from mercer.types import Array, Indices
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from mercer.errors import InvalidInput, InvalidParameter
-from mercer.machines.labels import class_weights, read_labels, require_two
+from mercer.selection.labels import class_weights, read_labels, require_two
 
 
 @pytest.mark.parametrize(
