@@ -8,7 +8,15 @@ from mercer.domains import Batch
 from mercer.gram.rows import KernelRows
 from mercer.kernels import Kernel
 from mercer.plan import Plan
-from mercer.types import Array, Indices
+from mercer.types import Indices
+
+FEW = 1_000
+"""Rows up to which kernel values are kept in float64: single precision would save nothing."""
+
+
+def is_sharp(rows: int, plan: Plan) -> bool:
+    """Whether kernel values between so many rows are kept in float64."""
+    return plan.precision == "float64" or (plan.precision == "auto" and rows <= FEW)
 
 
 class SharedRows(KernelRows):
@@ -19,11 +27,17 @@ class SharedRows(KernelRows):
         points: All points.
         plan: The memory that rows may take, and the threads.
         sharp: Whether the values are kept in float64.
+        lasting: Whether so many problems will read them that all the memory is worth taking.
     """
 
-    def __init__(self, kernel: Kernel, points: Batch, plan: Plan, *, sharp: bool) -> None:
+    def __init__(
+        self, kernel: Kernel, points: Batch, plan: Plan, *, sharp: bool, lasting: bool = False
+    ) -> None:
         super().__init__(kernel, points, plan)
         self._all, self._sharp = points, sharp
+        if lasting:
+            self._budget = plan.budget()
+            self._begin(self._dtype)
         if sharp:
             self.sharpen()
         if self._room == self.size:
@@ -40,16 +54,22 @@ class SharedRows(KernelRows):
         if self._sharp:
             part.sharpen()
         if self.is_whole:
-            part.take(self._kept(), places)
+            part.take(self, places)
         return part
 
 
 class _Part(KernelRows):
     """Some rows and columns of a matrix whose values may be there already."""
 
-    def take(self, whole: Array, places: Indices) -> None:
-        """Copy the values, if they have the precision that is wanted here, and room."""
-        if whole.dtype == self._dtype and self._room == self.size:
-            self._kept()[...] = whole[np.ix_(places, places)]
-            self._place = np.arange(self.size)
-            self._computed, self._is_whole = self.size, True
+    def take(self, whole: SharedRows, places: Indices) -> None:
+        """Take the values, if they have the precision that is wanted here: a copy, or all."""
+        if whole._dtype != self._dtype:
+            return
+        if np.array_equal(places, np.arange(whole.size)):
+            self._room, self._store, self._flat = self.size, whole._store, whole._flat
+        elif self._room == self.size:
+            self._kept()[...] = whole._kept()[np.ix_(places, places)]
+        else:
+            return
+        self._place = np.arange(self.size)
+        self._computed, self._is_whole = self.size, True

@@ -29,6 +29,9 @@ FEW, ROWS = 500, 800
 EXPONENTS = (-1.0, 0.0, 1.0, 2.0)
 """The common factors that are tried first, as powers of two."""
 
+POWERS = (-2.0, -1.0, 0.0, 1.0, 2.0)
+"""The common factors, as powers of two, among which folds choose."""
+
 FARTHEST = 6.0
 """The largest power of two, either way."""
 
@@ -48,6 +51,14 @@ def start(points: Batch, weights: Reals) -> Chosen:
     if parts is None:
         return Chosen(Delta())
     return Chosen(parts.kernel("gaussian", parts.start("gaussian", 0.0)))
+
+
+def multiples(points: Batch, weights: Reals) -> list[Kernel]:
+    """A kernel that suits the points, with all its lengths times several factors."""
+    parts = parts_of(points, weights)
+    if parts is None or not (parts.moving or parts.compared):
+        return [start(points, weights).kernel]
+    return [parts.kernel("gaussian", parts.start("gaussian", power)) for power in POWERS]
 
 
 def tune(chosen: Kernel, points: Batch, targets: Reals, weights: Reals, chance: Any) -> Kernel:
