@@ -27,8 +27,9 @@ from mercer.loops import available, run
 from mercer.plan import Plan
 from mercer.problems.duals import Dual
 from mercer.selection.folds import Fold
-from mercer.solvers.smo import Start, smo
+from mercer.solvers.smo import smo
 from mercer.solvers.smo_solution import DualSolution
+from mercer.solvers.smo_start import onwards
 from mercer.types import Indices
 
 Reals = NDArray[np.float64]
@@ -138,20 +139,9 @@ def along(
     before, last = None, 0.0
     for cost in costs.tolist():
         dual = problem.make(cost, bounds)
-        start = None if before is None else multiple(dual, before, cost / last)
+        start = None if before is None else onwards(dual, before, cost / last, rows)
         before, last = smo(dual, rows, tolerance=tolerance, start=start), cost
         yield before
-
-
-def multiple(dual: Dual, found: DualSolution, most: float) -> Start | None:
-    """Where a search begins: the best multiple, up to `most`, of another solution."""
-    pull = float(dual.linear @ found.variables)
-    signed = dual.combined(dual.signs * found.variables)
-    bend = float(signed @ found.images)
-    if not bend > 0:
-        return None
-    best = float(np.clip(-pull / bend, 1.0, most))
-    return np.minimum(best * found.variables, dual.upper), best * found.images
 
 
 class _Gram:

@@ -76,7 +76,8 @@ def folds_of(given: Any, rows: int, labels: Any = None) -> list[Fold]:
         InvalidParameter: They are no folds.
         InvalidInput: An index is outside.
     """
-    pairs = given.split(np.zeros((rows, 1)), labels) if hasattr(given, "split") else given
+    splits = hasattr(given, "split") and not isinstance(given, str)
+    pairs = given.split(np.zeros((rows, 1)), labels) if splits else given
     if not isinstance(pairs, Iterable) or isinstance(pairs, str):
         raise InvalidParameter(
             f"folds is a number, pairs (train, test) of row indices, or a splitter of "
