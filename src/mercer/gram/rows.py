@@ -27,7 +27,7 @@ from mercer.loops import (
     run,
     symmetric,
 )
-from mercer.loops.smo import LANES, STRIP, add_rows, pick
+from mercer.loops.smo import LANES, STRIP, add_rows, pick, pick_square
 from mercer.loops.tiles import Slice
 from mercer.plan import Plan
 from mercer.types import Array, Indices
@@ -174,6 +174,7 @@ class KernelRows(Rows):
         self._owner = np.full(self._room, -1, np.int64)
         self._next = self._computed = 0
         self._is_whole = False
+        self._copy = np.empty(0, dtype)
 
     @property
     def is_whole(self) -> bool:
@@ -193,12 +194,27 @@ class KernelRows(Rows):
         return True
 
     def tile(self, chosen: Indices) -> tuple[Array, int]:
-        if self._room == self.size == len(np.unique(chosen)) and _begins_in_order(chosen):
-            if not self._is_whole:
-                self._fill()
-            return self._flat, self.size
+        count = len(np.unique(chosen))
+        in_order = bool((np.diff(chosen[:count]) > 0).all())
+        if self._room == self.size == count and in_order and not self._is_whole:
+            self._fill()
+        if self._is_whole and in_order:
+            return self._picked(chosen[:count]), count
         own = self._rough[chosen]
         return symmetric(self._tiles(own, own), threads=self.threads).reshape(-1), len(chosen)
+
+    def _picked(self, chosen: Indices) -> Array:
+        """The values between these rows, flat: all there are, or a copy that lasts until the
+        next one is made. Memory that was written to before is filled faster.
+        """
+        count = len(chosen)
+        if count == self.size:
+            return self._flat
+        if len(self._copy) < count**2 + LANES:
+            self._copy = np.zeros(count**2 + LANES, self._dtype)
+        crew = self.threads if count > LOT else 1
+        pick_square(self._flat, self.size, chosen, self._copy, crew)
+        return self._copy
 
     def block(self, rows: Indices, columns: Indices) -> Reals:
         if not len(rows) or not len(columns):
@@ -314,12 +330,6 @@ def _is_cheap(kernel: Kernel, points: Batch) -> bool:
         return False
     first = points[:1]
     return isinstance(kernel.tiles(first, first), Pairwise)
-
-
-def _begins_in_order(chosen: Indices) -> bool:
-    """Whether the last rows, which fill vectors up, follow all rows in their order."""
-    count = int(chosen.max()) + 1
-    return bool((chosen[:count] == np.arange(count)).all())
 
 
 def _rough(kernel: Kernel, points: Batch) -> Batch:
