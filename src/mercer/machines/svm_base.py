@@ -153,13 +153,13 @@ class SupportVectorMachine(KernelMachine):
 
     # Solving
 
-    def _solved(self, dual: Dual, rows: Rows) -> DualSolution:
-        """The solution of one dual problem."""
+    def _solved(self, dual: Dual, rows: Rows, spent: int = 0) -> DualSolution:
+        """The solution of one dual problem, for which so many pairs were moved before."""
         return smo(
             dual,
             rows,
             tolerance=float(self.tol),
-            max_steps=None if self.max_iter == -1 else int(self.max_iter),
+            max_steps=None if self.max_iter == -1 else max(0, int(self.max_iter) - spent),
             watch=_show if self.verbose else None,
         )
 

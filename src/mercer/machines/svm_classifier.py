@@ -1,4 +1,4 @@
-"""What support vector classifiers share: labels, weights of classes, pairs and votes."""
+"""What support vector classifiers share: labels, weights of classes, problems and votes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from mercer.domains.samples import Sample
 from mercer.errors import InvalidInput, InvalidParameter, NotSeparable
 from mercer.gram.rows import Rows
 from mercer.machines.svm_base import SupportVectorMachine, arranged
-from mercer.machines.svm_multiclass import against_rest, solve_pairs, told_by_class, votes
+from mercer.machines.svm_multiclass import (
+    Problem,
+    against_rest,
+    problems_of,
+    solve_pairs,
+    told_by_class,
+    votes,
+)
 from mercer.plan import Plan
 from mercer.problems.duals import Dual
 from mercer.selection.labels import Labels, class_weights, read_labels
@@ -29,12 +36,18 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
     one_class: ClassVar[str]
     probability: Any
     class_weight: Any
+    multi_class: Any
     decision_function_shape: Any
     break_ties: Any
 
     def _dual(self, signs: Reals, weights: Reals, factors: Reals) -> Dual:
         """The problem of two classes, whose factors are those of class_weight."""
         raise NotImplementedError
+
+    def _require_solvable(
+        self, problems: list[Problem], weights: Reals, factors: Reals, codes: Indices
+    ) -> None:
+        """Raise if one of the problems has no solution, as far as weights tell."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from points and their labels.
@@ -64,7 +77,9 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
     def _fit_classes(
         self, points: Batch, sample: Sample, codes: Indices, factors: Reals, plan: Plan
     ) -> None:
-        weights, classes = sample.weights, len(self.classes_)
+        weights = sample.weights
+        problems = problems_of(codes, rest=self.multi_class == "ovr")
+        self._require_solvable(problems, weights, factors, codes)
 
         def solve(places: Indices, signs: Reals, rows: Rows) -> DualSolution:
             try:
@@ -73,17 +88,19 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
                 found = np.zeros(len(sample))
                 found[places] = error.certificate
                 told = sample.as_they_came(found, share=True)
-                raise NotSeparable(str(error), told, error.distance) from None
+                sides = self._sides(codes[places], signs)
+                raise NotSeparable(
+                    f"{error}\nThe two are {sides}.", told, error.distance
+                ) from None
 
-        if classes == 2:
-            every = np.arange(len(sample))
-            one = solve(every, np.where(codes == 1, 1.0, -1.0), self._rows(sample.points, plan))
+        if len(problems) == 1:
+            one = solve(*problems[0], self._rows(sample.points, plan))
             self.solution_ = one
             self.n_iter_ = np.array([one.steps], np.int32)
             coefficients, offsets = one.coefficients, one.offset.copy()
         else:
             sharp = self._is_sharp(len(sample), plan)
-            found = solve_pairs(self.kernel_, sample.points, codes, solve, plan, sharp=sharp)
+            found = solve_pairs(self.kernel_, sample.points, problems, solve, plan, sharp=sharp)
             self.solution_, self.n_iter_ = found.evidence, found.steps
             coefficients, offsets = found.coefficients, found.offsets
         self._tell_function(sample.points, coefficients, offsets)
@@ -102,16 +119,24 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
         support, mine = support[order], mine[order]
         self.n_support_ = np.bincount(mine, minlength=len(self.classes_)).astype(np.int32)
         chosen = told[support]
-        several = len(self.classes_) > 2
-        rows = told_by_class(chosen, mine, len(self.classes_)) if several else chosen.T
+        by_pair = len(self.classes_) > 2 and self.multi_class == "ovo"
+        rows = told_by_class(chosen, mine, len(self.classes_)) if by_pair else chosen.T
         self._tell_support(points, support, np.ascontiguousarray(rows))
 
+    def _sides(self, codes: Indices, signs: Reals) -> str:
+        """The two sides of a problem, for messages."""
+        sides = [self.classes_[np.unique(codes[signs == sign])].tolist() for sign in (1, -1)]
+        told = [repr(side[0]) if len(side) == 1 else "all other classes" for side in sides]
+        return " and ".join(told)
+
     def _check_decisions(self) -> None:
-        if self.decision_function_shape not in ("ovr", "ovo"):
-            raise InvalidParameter(
-                'decision_function_shape is "ovr" or "ovo", got '
-                f"{self.decision_function_shape!r}."
-            )
+        for name in ("multi_class", "decision_function_shape"):
+            if getattr(self, name) not in ("ovr", "ovo"):
+                raise InvalidParameter(
+                    f'{name} is "ovr" or "ovo", got {getattr(self, name)!r}.'
+                )
+        if self.multi_class == "ovr":
+            self._require_no_pairs()
         if self.probability not in (False, "deprecated"):
             raise InvalidParameter(
                 f"{type(self).__name__} tells no probabilities yet, and probability="
@@ -128,25 +153,43 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
 
     # Deciding
 
-    def _by_pair(self, X: Any) -> Reals:
-        """The values f(x) + b: flat for two classes, else a column a pair."""
+    @property
+    def _has_rest(self) -> bool:
+        """Whether each of several classes was told from the rest: it is in the coefficients."""
+        return len(self.classes_) > 2 and self.dual_coef_.shape[0] == len(self.classes_)
+
+    def _require_no_pairs(self) -> None:
+        if self.decision_function_shape == "ovo":
+            raise InvalidParameter(
+                'decision_function_shape="ovo" asks for a decision a pair of classes, and '
+                'multi_class="ovr" tells each class from all others: there are no pairs.\nUse '
+                '"ovr" for both, or multi_class="ovo".'
+            )
+
+    def _values(self, X: Any) -> Reals:
+        """The values f(x) + b: flat for two classes, else a column a problem."""
         self._require_fitted()
+        if self._has_rest:
+            self._require_no_pairs()
         values: Reals = self.function_(self._read(X, fitting=False))
         offset = self.intercept_[0] if values.ndim == 1 else self.intercept_
         return values + offset
 
     def decision_function(self, X: Any) -> Reals:
         """The values f(x) + b for two classes; for more a row a point, with a column for each
-        class ("ovr": the pairs it wins, and less than one for how surely) or each pair
-        ("ovo": positive for the first).
+        class ("ovr") or each pair ("ovo": positive for the first).
+
+        The decision of a class is its own value, where each was told from the rest; else the
+        pairs that it wins, and less than one for how surely.
         """
-        values = self._by_pair(X)
-        if values.ndim == 1 or self.decision_function_shape == "ovo":
+        values = self._values(X)
+        if values.ndim == 1 or self._has_rest or self.decision_function_shape == "ovo":
             return values
         return against_rest(values, len(self.classes_))
 
     def predict(self, X: Any) -> Any:
-        """The label of each point: by the sign, or of the class that wins most pairs.
+        """The label of each point: by the sign, or of the class that wins most pairs, or of
+        the one with the largest value where each was told from the rest.
 
         Of classes with equally many pairs it is the first, or with `break_ties` the one whose
         decisions are surest.
@@ -157,9 +200,11 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
                 "break_ties must be False when decision_function_shape is 'ovo': pairs are "
                 'not compared then.\nUse "ovr".'
             )
-        values = self._by_pair(X)
+        values = self._values(X)
         if values.ndim == 1:
             codes = (values >= 0).astype(np.int64)
+        elif self._has_rest:
+            codes = values.argmax(axis=1)
         else:
             count = against_rest if self.break_ties else votes
             codes = count(values, len(self.classes_)).argmax(axis=1)

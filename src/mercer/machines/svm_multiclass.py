@@ -1,8 +1,9 @@
-"""One machine for each pair of classes, and what they decide together."""
+"""Several classes: a problem for each pair of them, or for each against the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -26,13 +27,17 @@ SMALL = 500
 """Rows below which threads for the pairs would cost more than they save."""
 
 
+Problem = tuple[Indices, Reals]
+"""The rows of a problem of two classes, and a sign for each."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The solutions of all pairs of classes.
+    """The solutions of several problems of two classes.
 
     Attributes:
-        coefficients: A row a point, a column a pair.
-        offsets: One a pair.
+        coefficients: A row a point, a column a problem.
+        offsets: One a problem.
         steps: The pairs of variables that each has moved.
         evidence: That of the worst.
     """
@@ -48,52 +53,84 @@ def pairs_of(classes: int) -> list[tuple[int, int]]:
     return list(combinations(range(classes), 2))
 
 
+def problems_of(codes: Indices, *, rest: bool) -> list[Problem]:
+    """The problems of two classes that tell all classes apart.
+
+    Two classes are one problem, where 1 is the sign of the second. More are a problem for
+    each pair, where 1 is the sign of the first, or for each class against the rest.
+
+    Args:
+        codes: The class of each row.
+        rest: Whether each class is told from the rest.
+
+    Example:
+        >>> [places.tolist() for places, _ in problems_of(np.array([0, 1, 2]), rest=False)]
+        [[0, 1], [0, 2], [1, 2]]
+    """
+    classes, every = int(codes.max()) + 1, np.arange(len(codes))
+    if classes == 2:
+        return [(every, np.where(codes == 1, 1.0, -1.0))]
+    if rest:
+        return [(every, np.where(codes == own, 1.0, -1.0)) for own in range(classes)]
+    found = []
+    for first, second in pairs_of(classes):
+        places = np.flatnonzero((codes == first) | (codes == second))
+        found.append((places, np.where(codes[places] == first, 1.0, -1.0)))
+    return found
+
+
 def solve_pairs(
     kernel: Kernel,
     points: Batch,
-    codes: Indices,
+    problems: list[Problem],
     solve: Callable[[Indices, Reals, Rows], DualSolution],
     plan: Plan,
     *,
     sharp: bool,
 ) -> Pairs:
-    """Solve the problem of each pair of classes, over rows of one Gram matrix.
+    """Solve several problems of two classes, over rows of one Gram matrix.
 
     Args:
         kernel: The kernel.
         points: The distinct points of all classes.
-        codes: The class of each.
-        solve: Solves the problem of these rows, with a sign each: 1 in the first class.
+        problems: The rows of each problem, and their signs.
+        solve: Solves the problem of these rows and signs.
         plan: The memory, and the threads.
         sharp: Whether kernel values are kept in float64.
     """
-    pairs = pairs_of(int(codes.max()) + 1)
     tiles = kernel.tiles(points[:1], points[:1])
     crew = plan.crew() or available()
-    crew = 1 if tiles.serial or len(points) < SMALL else min(crew, len(pairs))
+    crew = 1 if tiles.serial or len(points) < SMALL else min(crew, len(problems))
     shared = SharedRows(kernel, points, plan, sharp=sharp)
     own = Plan(memory=max(1, plan.budget() // crew), threads=1, precision=plan.precision)
-    found: dict[int, tuple[Indices, DualSolution]] = {}
+    found: dict[int, DualSolution] = {}
 
-    def work(pair: int, _: None) -> None:
-        first, second = pairs[pair]
-        places = np.flatnonzero((codes == first) | (codes == second))
-        rows = shared.part(places, own)
-        signs = np.where(codes[places] == first, 1.0, -1.0)
-        found[pair] = places, solve(places, signs, rows)
+    def work(problem: int, _: None) -> None:
+        places, signs = problems[problem]
+        found[problem] = solve(places, signs, _part(shared, places, own))
 
     # The solver holds BLAS to one thread for a while and lets it go, which two threads must
     # not do in turns: it is held here until all have ended.
     with threadpool_limits(1, "blas"):
-        run(work, range(len(pairs)), crew, lambda: None)
-    return _gathered([found[pair] for pair in range(len(pairs))], len(points))
+        run(work, range(len(problems)), crew, lambda: None)
+    places = [places for places, _ in problems]
+    return _gathered(places, [found[one] for one in range(len(problems))], len(points))
 
 
-def _gathered(found: list[tuple[Indices, DualSolution]], rows: int) -> Pairs:
-    coefficients = np.zeros((rows, len(found)))
-    for column, (places, solution) in enumerate(found):
-        coefficients[places, column] = solution.coefficients
-    solutions = [solution for _, solution in found]
+def _part(shared: SharedRows, places: Indices, own: Plan) -> Rows:
+    """The rows of one problem."""
+    if len(places) < shared.size or not shared.is_whole:
+        return shared.part(places, own)
+    # A matrix that is whole is only read from now on: all problems read the same one.
+    rows = copy(shared)
+    rows.threads = own.crew() or 1
+    return rows
+
+
+def _gathered(places: list[Indices], solutions: list[DualSolution], rows: int) -> Pairs:
+    coefficients = np.zeros((rows, len(solutions)))
+    for column, (mine, solution) in enumerate(zip(places, solutions, strict=True)):
+        coefficients[mine, column] = solution.coefficients
     offsets = np.concatenate([solution.offset for solution in solutions])
     evidence = Solution(
         "smo",
