@@ -40,21 +40,8 @@ MACHINES = [
 ]
 
 
-def expected_failures(machine):
-    """Where scikit-learn expects its own NuSVC to fail too, for other reasons."""
-    if not isinstance(machine, mc.NuSVC):
-        return {}
-    infeasible = "no solution has a share as large as nu there: that is an error"
-    names = ("check_class_weight_classifiers", *EQUIVALENCE)
-    return dict.fromkeys(names, infeasible)
-
-
-EQUIVALENCE = [
-    f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")
-]
-
-
-@parametrize_with_checks(MACHINES, expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore:specified nu is infeasible")
+@parametrize_with_checks(MACHINES)
 def test_it_is_an_estimator(estimator, check):
     check(estimator)
 

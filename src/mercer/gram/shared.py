@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from mercer.domains import Batch
 from mercer.gram.rows import KernelRows
 from mercer.kernels import Kernel
+from mercer.loops import available
 from mercer.plan import Plan
-from mercer.types import Indices
+from mercer.types import Array, Indices
 
 FEW = 1_000
 """Rows up to which kernel values are kept in float64: single precision would save nothing."""
@@ -47,29 +50,32 @@ class SharedRows(KernelRows):
         """The rows and columns of some points.
 
         Args:
-            places: Which points.
+            places: Which points, all different, in ascending order.
             plan: The memory that these rows may take, and the threads.
         """
+        if self.is_whole and len(places) == self.size:
+            return self._lent(plan)
         part = _Part(self._kernel, self._all[places], plan)
         if self._sharp:
             part.sharpen()
         if self.is_whole:
-            part.take(self, places)
+            part.take(self._kept(), places)
         return part
+
+    def _lent(self, plan: Plan) -> KernelRows:
+        """The whole matrix, which is only read from now on, for one thread or more."""
+        lent = copy(self)
+        lent.threads = plan.crew() or available()
+        lent._copy = np.empty(0, self._dtype)  # each writes to its own
+        return lent
 
 
 class _Part(KernelRows):
     """Some rows and columns of a matrix whose values may be there already."""
 
-    def take(self, whole: SharedRows, places: Indices) -> None:
-        """Take the values, if they have the precision that is wanted here: a copy, or all."""
-        if whole._dtype != self._dtype:
-            return
-        if np.array_equal(places, np.arange(whole.size)):
-            self._room, self._store, self._flat = self.size, whole._store, whole._flat
-        elif self._room == self.size:
-            self._kept()[...] = whole._kept()[np.ix_(places, places)]
-        else:
-            return
-        self._place = np.arange(self.size)
-        self._computed, self._is_whole = self.size, True
+    def take(self, whole: Array, places: Indices) -> None:
+        """Copy the values, if they have the precision that is wanted here, and room."""
+        if whole.dtype == self._dtype and self._room == self.size:
+            self._kept()[...] = whole[np.ix_(places, places)]
+            self._place = np.arange(self.size)
+            self._computed, self._is_whole = self.size, True

@@ -2,16 +2,17 @@ r"""Support vector classification: few rows decide."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.errors import InvalidParameter, NotSeparable
 from mercer.gram.rows import Rows
 from mercer.machines.svm_classifier import SupportVectorClassifier
-from mercer.machines.svm_multiclass import Problem
 from mercer.problems.duals import (
     Dual,
     classification,
@@ -19,6 +20,7 @@ from mercer.problems.duals import (
     largest_share,
     require_share,
 )
+from mercer.problems.pairs import Problem
 from mercer.solvers.smo import TOUCHING
 from mercer.solvers.smo_solution import DualSolution
 from mercer.types import Indices
@@ -164,7 +166,8 @@ class NuSVC(SupportVectorClassifier):
     with a certificate. All else is as in `SVC`.
 
     nu is at most twice the weight of the lighter class over that of both: more is infeasible,
-    and an error that says how much is possible. class_weight multiplies the weights of rows, as
+    where scikit-learn has an error. A warning says then how much is possible, and that is
+    taken. class_weight multiplies the weights of rows, as
     everywhere, and so moves that bound; scikit-learn's NuSVC takes class_weight and ignores it.
     With "balanced" every nu is feasible for two classes, and in pairs.
 
@@ -259,17 +262,26 @@ class NuSVC(SupportVectorClassifier):
         self.plan = plan
 
     def _dual(self, signs: Reals, weights: Reals, factors: Reals) -> Dual:
-        return classification_by_share(signs, _around_one(weights, factors), float(self.nu))
+        bounds = _around_one(weights, factors)
+        share = min(float(self.nu), largest_share(signs, bounds))
+        return classification_by_share(signs, bounds, share)
 
-    def _require_solvable(
+    def _look_ahead(
         self, problems: list[Problem], weights: Reals, factors: Reals, codes: Indices
     ) -> None:
         bounds = _around_one(weights, factors)
         shares = [largest_share(signs, bounds[places]) for places, signs in problems]
         least = int(np.argmin(shares))
         places, signs = problems[least]
-        sides = self._sides(codes[places], signs)
-        require_share(float(self.nu), shares[least], f"the lighter of {sides}")
+        try:
+            require_share(
+                float(self.nu),
+                shares[least],
+                f"the lighter of {self._sides(codes[places], signs)}",
+            )
+        except InvalidParameter as error:
+            message = f"{error}\nThat one is taken in its place, where nu is too large."
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
     def _solved(self, dual: Dual, rows: Rows, spent: int = 0) -> DualSolution:
         """The solution, to the tolerance when the margin is at 1.

@@ -13,16 +13,10 @@ from mercer.domains.samples import Sample
 from mercer.errors import InvalidInput, InvalidParameter, NotSeparable
 from mercer.gram.rows import Rows
 from mercer.machines.svm_base import SupportVectorMachine, arranged
-from mercer.machines.svm_multiclass import (
-    Problem,
-    against_rest,
-    problems_of,
-    solve_pairs,
-    told_by_class,
-    votes,
-)
+from mercer.machines.svm_multiclass import solve_pairs, told_by_class
 from mercer.plan import Plan
 from mercer.problems.duals import Dual
+from mercer.problems.pairs import Problem, against_rest, problems_of, votes
 from mercer.selection.labels import Labels, class_weights, read_labels
 from mercer.solvers.smo_solution import DualSolution
 from mercer.types import Array, Indices
@@ -44,10 +38,10 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
         """The problem of two classes, whose factors are those of class_weight."""
         raise NotImplementedError
 
-    def _require_solvable(
+    def _look_ahead(
         self, problems: list[Problem], weights: Reals, factors: Reals, codes: Indices
     ) -> None:
-        """Raise if one of the problems has no solution, as far as weights tell."""
+        """Warn where a problem cannot be solved as it is put, as far as weights tell."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from points and their labels.
@@ -79,7 +73,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
     ) -> None:
         weights = sample.weights
         problems = problems_of(codes, rest=self.multi_class == "ovr")
-        self._require_solvable(problems, weights, factors, codes)
+        self._look_ahead(problems, weights, factors, codes)
 
         def solve(places: Indices, signs: Reals, rows: Rows) -> DualSolution:
             try:

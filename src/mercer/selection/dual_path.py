@@ -149,18 +149,20 @@ class _Gram:
 
     def __init__(self, shared: SharedRows, own: Plan) -> None:
         self._shared, self._own = shared, own
-        every = np.arange(shared.size)
-        self._every = shared.part(every, own) if shared.is_whole else shared
 
     def of(self, places: Indices | None) -> Rows:
-        """The rows and columns of some points, or of all."""
-        return self._every if places is None else self._shared.part(places, self._own)
+        """The rows and columns of some points, or of all, for one thread."""
+        if places is not None:
+            return self._shared.part(places, self._own)
+        if not self._shared.is_whole:
+            return self._shared
+        return self._shared.part(np.arange(self._shared.size), self._own)
 
     def values(self, places: Indices, coefficients: Reals) -> Reals:
         """The function with these coefficients, at all points."""
         out = np.zeros(self._shared.size)
         support = np.flatnonzero(coefficients)
-        self._every.add(places[support], coefficients[support], out)
+        self.of(None).add(places[support], coefficients[support], out)
         return out
 
 
