@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from mercer.domains import Batch, DenseBatch, SparseBatch
 from mercer.kernels import Kernel
 from mercer.loops import (
+    Narrowed,
     Pairwise,
     Tiles,
-    Workspace,
     available,
     dense,
     multiply,
@@ -28,7 +28,6 @@ from mercer.loops import (
     symmetric,
 )
 from mercer.loops.smo import LANES, STRIP, add_rows, pick, pick_square
-from mercer.loops.tiles import Slice
 from mercer.plan import Plan
 from mercer.types import Array, Indices
 
@@ -153,22 +152,26 @@ class KernelRows(Rows):
     def __init__(self, kernel: Kernel, points: Batch, plan: Plan) -> None:
         self.size, points = len(points), _double(points)
         self.diagonal = kernel.diag(points).astype(np.float64)
-        crew = plan.crew()
-        self.threads = available() if crew is None else crew
         self._kernel, self._exact = kernel, points
         largest = float(self.diagonal.max(initial=0.0))
         tiny, huge = FLOAT32
         single = largest == 0 or tiny < largest < huge
         self._rough = _rough(kernel, points) if single else points
-        self._budget = plan.budget()
-        if _is_cheap(kernel, self._rough):
-            self._budget = min(self._budget, CHEAP)
+        self._is_cheap = _is_cheap(kernel, self._rough)
+        self._lend(plan)
         self._begin(np.dtype(np.float32 if single else np.float64))
+
+    def _lend(self, plan: Plan) -> None:
+        """Take the memory and the threads of a plan."""
+        crew = plan.crew()
+        self.threads = available() if crew is None else crew
+        self._budget = min(plan.budget(), CHEAP) if self._is_cheap else plan.budget()
 
     def _begin(self, dtype: np.dtype[Any]) -> None:
         """Begin to store rows of this type."""
         self._dtype, self.unit = dtype, float(np.finfo(dtype).eps)
         self._room = int(min(self._budget // (dtype.itemsize * self.size), self.size))
+        self._matrix: Tiles | None = None
         self._store: Array | None = None
         self._place = np.full(self.size, -1, np.int64)
         self._owner = np.full(self._room, -1, np.int64)
@@ -189,23 +192,22 @@ class KernelRows(Rows):
     def sharpen(self) -> bool:
         if self._dtype == np.float64:
             return False
-        self._rough = self._exact
         self._begin(np.dtype(np.float64))
         return True
 
     def tile(self, chosen: Indices) -> tuple[Array, int]:
         count = len(np.unique(chosen))
-        in_order = bool((np.diff(chosen[:count]) > 0).all())
+        in_order = bool((np.diff(chosen[:count]) > 0).all())  # then some that fill vectors up
         if self._room == self.size == count and in_order and not self._is_whole:
             self._fill()
         if self._is_whole and in_order:
-            return self._picked(chosen[:count]), count
-        own = self._rough[chosen]
-        return symmetric(self._tiles(own, own), threads=self.threads).reshape(-1), len(chosen)
+            return self._copied(chosen[:count]), count
+        own = symmetric(self._picked(chosen, chosen), threads=self.threads)
+        return own.reshape(-1), len(chosen)
 
-    def _picked(self, chosen: Indices) -> Array:
-        """The values between these rows, flat: all there are, or a copy that lasts until the
-        next one is made. Memory that was written to before is filled faster.
+    def _copied(self, chosen: Indices) -> Array:
+        """The stored values between these rows, flat: all there are, or a copy that lasts until
+        the next one is made. Memory that was written to before is filled faster.
         """
         count = len(chosen)
         if count == self.size:
@@ -219,8 +221,8 @@ class KernelRows(Rows):
     def block(self, rows: Indices, columns: Indices) -> Reals:
         if not len(rows) or not len(columns):
             return np.zeros((len(rows), len(columns)))
-        left = self._exact[rows]
-        right = left if columns is rows else self._exact[columns]
+        left = self._points(rows)
+        right = left if columns is rows else self._points(columns)
         tiles = self._kernel.tiles(left, right)
         write = symmetric if right is left else dense
         return write(tiles, threads=self.threads).astype(np.float64, copy=False)
@@ -229,10 +231,11 @@ class KernelRows(Rows):
         support = np.flatnonzero(factors)
         if not len(support):
             return np.zeros(self.size)
+        every = self._points()
         if 2 * len(support) > self.size:
-            tiles, right, square = self._kernel.tiles(self._exact, self._exact), factors, True
+            tiles, right, square = self._kernel.tiles(every, every), factors, True
         else:
-            tiles = self._kernel.tiles(self._exact, self._exact[support])
+            tiles = self._kernel.tiles(every, every[support])
             right, square = factors[support], False
         found = multiply(tiles, right[:, None], is_symmetric=square, threads=self.threads)
         return found[:, 0]
@@ -262,7 +265,7 @@ class KernelRows(Rows):
         return self._computed + more > self.size // 4
 
     def _fill(self) -> None:
-        symmetric(self._tiles(self._rough, self._rough), self._kept(), self.threads)
+        symmetric(self._whole(), self._kept(), self.threads)
         self._place = np.arange(self.size)
         self._computed, self._is_whole = self.size, True
 
@@ -277,7 +280,7 @@ class KernelRows(Rows):
 
     def _compute(self, fresh: Indices, factors: Reals, out: Reals) -> None:
         """Compute rows, add them, and keep them in the place of the oldest ones."""
-        tiles = self._tiles(self._rough[fresh], self._rough)
+        tiles = self._picked(fresh)
         count = len(fresh)
         if self._room < count:
             rows = dense(tiles, threads=self.threads)
@@ -293,26 +296,34 @@ class KernelRows(Rows):
         self._next, self._computed = first + count, self._computed + count
         self._add(self._kept(), places, factors, out)
 
+    def _points(self, rows: Indices | None = None) -> Batch:
+        """All points or some, in float64."""
+        return self._exact if rows is None else self._exact[rows]
+
+    def _drafts(self, rows: Indices | None = None) -> Batch:
+        """All points or some, in the precision of the rows."""
+        points = self._exact if self._dtype == np.float64 else self._rough
+        return points if rows is None else points[rows]
+
+    def _whole(self) -> Tiles:
+        """The whole matrix, in the precision of the rows."""
+        if self._matrix is None:
+            every = self._drafts()
+            self._matrix = self._tiles(every, every)
+        return self._matrix
+
+    def _picked(self, rows: Indices, columns: Indices | None = None) -> Tiles:
+        """Some rows of it, and all columns or, if they are the same, those."""
+        found = self._whole().picked(rows, columns)
+        if found is not None:
+            return found
+        own = self._drafts(rows)
+        return self._tiles(own, self._drafts() if columns is None else own)
+
     def _tiles(self, left: Batch, right: Batch) -> Tiles:
         """The values between two batches, in the precision of the rows."""
         tiles = self._kernel.tiles(left, right)
-        return tiles if tiles.dtype == self._dtype else _Rounded(tiles, self._dtype)
-
-
-class _Rounded(Tiles):
-    """Tiles in another precision."""
-
-    def __init__(self, inner: Tiles, dtype: np.dtype[Any]) -> None:
-        self.shape, self.dtype, self.serial = inner.shape, dtype, inner.serial
-        self.span, self.tall, self._inner = inner.span, inner.tall, inner
-
-    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
-        with work.tile(out.shape, self._inner.dtype) as tile:
-            self._inner.fill(rows, columns, tile, work)
-            out[...] = tile
-
-    def scratch(self, entries: int) -> int:
-        return entries * self._inner.dtype.itemsize + self._inner.scratch(entries)
+        return tiles if tiles.dtype == self._dtype else Narrowed(tiles, self._dtype)
 
 
 def _double(points: Batch) -> Batch:

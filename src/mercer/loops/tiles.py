@@ -19,7 +19,7 @@ from mercer.errors import InvalidParameter
 from mercer.loops.compiled import compiled
 from mercer.loops.threads import available, run
 from mercer.loops.vector import lanes, transpose
-from mercer.types import Array
+from mercer.types import Array, Indices
 
 ROWS = 144
 """Rows of a tile: a multiple of every register tile, and few enough for the cache."""
@@ -90,6 +90,14 @@ class Tiles(ABC):
 
         Both slices start at a multiple of 48, which every register tile divides.
         """
+
+    def picked(self, rows: Indices, columns: Indices | None = None) -> Tiles | None:
+        """Some rows of this matrix, with all columns or some of them, from what is prepared
+        already; None where that is not known to be faster than to begin with the points.
+
+        `columns is rows` keeps a symmetric matrix symmetric.
+        """
+        return None
 
     @contextmanager
     def part(self, rows: Slice, columns: Slice, work: Workspace) -> Iterator[tuple[Array, int]]:
@@ -264,6 +272,10 @@ class Narrowed(Tiles):
             self._inner.fill(rows, columns, wide, work)
             out[...] = wide
 
+    def picked(self, rows: Indices, columns: Indices | None = None) -> Tiles | None:
+        inner = self._inner.picked(rows, columns)
+        return None if inner is None else Narrowed(inner, self.dtype)
+
     def scratch(self, entries: int) -> int:
         return entries * self._inner.dtype.itemsize + self._inner.scratch(entries)
 
@@ -288,6 +300,12 @@ class Combined(Tiles):
             with work.tile(out.shape, self._left.dtype) as first:
                 self._left.fill(rows, columns, first, work)
                 self._operation(first, second, out=out)
+
+    def picked(self, rows: Indices, columns: Indices | None = None) -> Tiles | None:
+        left, right = self._left.picked(rows, columns), self._right.picked(rows, columns)
+        if left is None or right is None:
+            return None
+        return Combined(left, right, self._operation)
 
     def scratch(self, entries: int) -> int:
         left, right = self._left, self._right
