@@ -40,8 +40,16 @@ MACHINES = [
 ]
 
 
+def expected_failures(machine):
+    """Where scikit-learn expects its own NuSVC to fail too."""
+    if not isinstance(machine, mc.NuSVC):
+        return {}
+    why = "weights of 1000 and 0.0001 leave the lighter class a share that is no nu"
+    return {"check_class_weight_classifiers": why}
+
+
 @pytest.mark.filterwarnings("ignore:specified nu is infeasible")
-@parametrize_with_checks(MACHINES)
+@parametrize_with_checks(MACHINES, expected_failed_checks=expected_failures)
 def test_it_is_an_estimator(estimator, check):
     check(estimator)
 
