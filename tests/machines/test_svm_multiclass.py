@@ -163,8 +163,8 @@ def test_problems_of_any_rows_share_one_matrix():
     batch = mc.Gaussian(2.0).domain.encode(X)
     problems = [(every, signs), (half, signs[half]), (every, -signs)]
 
-    def solve(places, signs, rows):
-        return smo(classification(signs, 1.0), rows, tolerance=1e-7)
+    def solve(number, rows):
+        return smo(classification(problems[number][1], 1.0), rows, tolerance=1e-7)
 
     found = solve_pairs(mc.Gaussian(2.0), batch, problems, solve, mc.Plan(), sharp=True)
     for column, (places, own) in enumerate(problems):

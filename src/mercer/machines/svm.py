@@ -23,6 +23,7 @@ from mercer.problems.duals import (
 from mercer.problems.pairs import Problem
 from mercer.solvers.smo import TOUCHING
 from mercer.solvers.smo_solution import DualSolution
+from mercer.solvers.smo_start import Start
 from mercer.types import Indices
 
 Reals = NDArray[np.float64]
@@ -48,7 +49,8 @@ class SVC(SupportVectorClassifier):
     class_weight="balanced".
 
     Args:
-        C: The cost of errors, a number > 0 or inf.
+        C: The cost of errors, a number > 0 or inf; or "auto": of nine costs the one with the
+            best accuracy on rows held out. With kernel="auto" lengths are compared likewise.
         kernel: "linear", "poly", "rbf", "sigmoid" or "precomputed"; a function of two lists of
             points that returns all their kernel values; or a Kernel, its text, or "auto".
         degree: The degree of "poly".
@@ -56,7 +58,8 @@ class SVC(SupportVectorClassifier):
             features and the variance of X) or "auto" (one over the features).
         coef0: The constant of "poly" and "sigmoid".
         shrinking: Taken for scikit-learn's sake; the solver decides by itself.
-        probability: Only False: probabilities are scikit-learn's CalibratedClassifierCV's.
+        probability: Whether `predict_proba` is there: after the fit five machines are solved
+            near it, and their decisions on rows held out say how often one is right.
         tol: The largest violation of a pair that is left, as in LIBSVM.
         cache_size: Taken for scikit-learn's sake; the plan says how much memory there is.
         class_weight: None, "balanced", or a number a label, by which its C is multiplied.
@@ -71,6 +74,8 @@ class SVC(SupportVectorClassifier):
         plan: How to compute: a `Plan` with memory, threads and precision.
 
     Attributes:
+        C_: The cost.
+        path_: The scores of the costs and lengths that were compared; only for C="auto".
         classes_: The labels.
         class_weight_: The factor of each class.
         support_: The rows of the support vectors, class by class.
@@ -83,6 +88,8 @@ class SVC(SupportVectorClassifier):
         fit_status_: 0 if it converged, else 1.
         n_iter_: The steps, one number a pair of classes, or a class with "ovr".
         shape_fit_: The shape of X.
+        calibration_: With `probability`, what `predict_proba` follows: for each problem the
+            log-odds at 0 and their slope, for negative and for positive decisions.
         function_: The function f, an element of the kernel's space; with a column a pair, or a
             class with "ovr".
         kernel_: The kernel.
@@ -97,6 +104,7 @@ class SVC(SupportVectorClassifier):
         (array(['left'], dtype='<U5'), array([1, 2], dtype=int32))
     """
 
+    finds_cost = True
     one_class = (
         "Invalid input - all samples with positive weights belong to the same class, and the "
         "number of classes has to be greater than one"
@@ -143,11 +151,11 @@ class SVC(SupportVectorClassifier):
 
     def _dual(self, signs: Reals, weights: Reals, factors: Reals) -> Dual:
         with np.errstate(over="ignore", under="ignore"):
-            upper = float(self.C) * weights * factors
-        if not (upper > 0).all() or np.isinf(upper).any() != np.isinf(self.C):
+            upper = np.where(weights > 0, self.C_ * weights * factors, 0.0)
+        if not (upper[weights > 0] > 0).all() or np.isinf(upper).any() != np.isinf(self.C_):
             raise InvalidParameter(
                 f"C times the weights of rows and classes leaves what floating point holds: "
-                f"C={self.C}, and the weights are from {weights.min():.3g} to "
+                f"C={self.C_}, and the weights are from {weights.min():.3g} to "
                 f"{weights.max():.3g}.\nRescale C or the weights."
             )
         return classification(signs, upper)
@@ -180,7 +188,8 @@ class NuSVC(SupportVectorClassifier):
             features and the variance of X) or "auto" (one over the features).
         coef0: The constant of "poly" and "sigmoid".
         shrinking: Taken for scikit-learn's sake; the solver decides by itself.
-        probability: Only False: probabilities are scikit-learn's CalibratedClassifierCV's.
+        probability: Whether `predict_proba` is there: after the fit five machines are solved
+            near it, and their decisions on rows held out say how often one is right.
         tol: The largest violation of a pair that is left, as in LIBSVM.
         cache_size: Taken for scikit-learn's sake; the plan says how much memory there is.
         class_weight: None, "balanced", or a number a label, by which its weight is multiplied.
@@ -207,6 +216,8 @@ class NuSVC(SupportVectorClassifier):
         fit_status_: 0 if it converged, else 1.
         n_iter_: The steps, one number a pair of classes, or a class with "ovr".
         shape_fit_: The shape of X.
+        calibration_: With `probability`, what `predict_proba` follows: for each problem the
+            log-odds at 0 and their slope, for negative and for positive decisions.
         function_: The function f, an element of the kernel's space; with a column a pair, or a
             class with "ovr".
         kernel_: The kernel.
@@ -283,13 +294,15 @@ class NuSVC(SupportVectorClassifier):
             message = f"{error}\nThat one is taken in its place, where nu is too large."
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
-    def _solved(self, dual: Dual, rows: Rows, spent: int = 0) -> DualSolution:
+    def _solved(
+        self, dual: Dual, rows: Rows, start: Start | None = None, spent: int = 0
+    ) -> DualSolution:
         """The solution, to the tolerance when the margin is at 1.
 
         The solver stops by violations as they are before that. Where the margin is below 1
         then, it goes on with all variables enlarged, which changes nothing else.
         """
-        found = super()._solved(dual, rows, spent)
+        found = super()._solved(dual, rows, start, spent)
         while found.converged:
             _require_margin(found, dual, float(rows.diagonal.max()))
             margin = float(found.levels[0] - found.levels[1]) / 2
@@ -297,7 +310,7 @@ class NuSVC(SupportVectorClassifier):
                 break
             dual = _enlarged(dual, found.variables, 2 / max(margin, 2 / MOST))
             spent += found.steps
-            found = super()._solved(dual, rows, spent)
+            found = super()._solved(dual, rows, None, spent)
         return replace(found, steps=spent + found.steps)
 
 

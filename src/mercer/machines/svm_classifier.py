@@ -7,21 +7,34 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from mercer.domains import Batch
 from mercer.domains.samples import Sample
 from mercer.errors import InvalidInput, InvalidParameter, NotSeparable
 from mercer.gram.rows import Rows
+from mercer.gram.shared import is_sharp
+from mercer.machines.svm_auto import held_out
 from mercer.machines.svm_base import SupportVectorMachine, arranged
 from mercer.machines.svm_multiclass import solve_pairs, told_by_class
 from mercer.plan import Plan
 from mercer.problems.duals import Dual
-from mercer.problems.pairs import Problem, against_rest, problems_of, votes
+from mercer.problems.pairs import Problem, against_rest, pairs_of, problems_of, votes
+from mercer.selection.calibration import Sigmoids, coupled
+from mercer.selection.dual_tasks import Classes
 from mercer.selection.labels import Labels, class_weights, read_labels
+from mercer.selection.svm_path import COSTS
 from mercer.solvers.smo_solution import DualSolution
 from mercer.types import Array, Indices
 
 Reals = NDArray[np.float64]
+
+
+def _foretells(machine: SupportVectorClassifier) -> bool:
+    """Whether there are probabilities."""
+    if machine.probability is not True:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
 
 
 class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
@@ -60,10 +73,16 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
         sample = arranged(sample, np.argsort(sample.targets[:, 0], kind="stable"))
         labels = given.kept(sample.targets[:, 0].astype(np.int64))
         self._require_two(labels)
+        rest = self.multi_class == "ovr"
         self.classes_ = labels.classes
         factors = class_weights(self.class_weight, labels, sample.weights)
         self.class_weight_ = factors[np.unique(labels.codes, return_index=True)[1]]
-        self.kernel_ = self._found_kernel(sample.points, sample.weights, labels.columns())
+        weights = sample.weights * factors
+        self._choose_kernel(
+            sample, weights, labels.columns(), COSTS,
+            lambda rows: Classes.of(labels.kept(labels.codes[rows]), weights[rows], rest=rest),
+            labels.codes, plan,
+        )  # fmt: skip
         self._tell_plan(len(sample), plan)
         self._fit_classes(points, sample, labels.codes, factors, plan)
         return self
@@ -74,29 +93,43 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
         weights = sample.weights
         problems = problems_of(codes, rest=self.multi_class == "ovr")
         self._look_ahead(problems, weights, factors, codes)
+        told = np.zeros((len(problems), 2, 2))
 
-        def solve(places: Indices, signs: Reals, rows: Rows) -> DualSolution:
+        def solve(number: int, rows: Rows) -> DualSolution:
+            places, signs = problems[number]
+            mine, factor = weights[places], factors[places]
+
+            def make(left: Reals) -> Dual:
+                return self._dual(signs, left, factor)
+
             try:
-                return self._solved(self._dual(signs, weights[places], factors[places]), rows)
+                found = self._solved(make(mine), rows)
             except NotSeparable as error:
-                found = np.zeros(len(sample))
-                found[places] = error.certificate
-                told = sample.as_they_came(found, share=True)
+                weighted = np.zeros(len(sample))
+                weighted[places] = error.certificate
+                weights_told = sample.as_they_came(weighted, share=True)
                 sides = self._sides(codes[places], signs)
                 raise NotSeparable(
-                    f"{error}\nThe two are {sides}.", told, error.distance
+                    f"{error}\nThe two are {sides}.", weights_told, error.distance
                 ) from None
+            if self.probability is True:
+                held = held_out(make, found, rows, mine, self._solved, codes[places])
+                sigmoids = Sigmoids.of(held, signs, mine * factor)
+                told[number] = sigmoids.below, sigmoids.above
+            return found
 
         if len(problems) == 1:
-            one = solve(*problems[0], self._rows(sample.points, plan))
+            one = solve(0, self._rows(sample.points, plan))
             self.solution_ = one
             self.n_iter_ = np.array([one.steps], np.int32)
             coefficients, offsets = one.coefficients, one.offset.copy()
         else:
-            sharp = self._is_sharp(len(sample), plan)
+            sharp = is_sharp(len(sample), plan)
             found = solve_pairs(self.kernel_, sample.points, problems, solve, plan, sharp=sharp)
             self.solution_, self.n_iter_ = found.evidence, found.steps
             coefficients, offsets = found.coefficients, found.offsets
+        if self.probability is True:
+            self.calibration_ = told
         self._tell_function(sample.points, coefficients, offsets)
         self._tell_classes(points, sample, codes, coefficients)
         self._end(converged=self.solution_.converged)
@@ -131,12 +164,8 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
                 )
         if self.multi_class == "ovr":
             self._require_no_pairs()
-        if self.probability not in (False, "deprecated"):
-            raise InvalidParameter(
-                f"{type(self).__name__} tells no probabilities yet, and probability="
-                f"{self.probability!r} asks for them.\nWrap it: sklearn.calibration."
-                f"CalibratedClassifierCV({type(self).__name__}(), ensemble=False)."
-            )
+        if self.probability not in (True, False, "deprecated"):
+            raise InvalidParameter(f"probability is True or False, got {self.probability!r}.")
 
     def _require_two(self, labels: Labels) -> None:
         if len(labels.classes) < 2:
@@ -203,4 +232,40 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
             count = against_rest if self.break_ties else votes
             codes = count(values, len(self.classes_)).argmax(axis=1)
         found: Array = self.classes_[codes]
+        return found
+
+    @available_if(_foretells)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Reals:
+        """The probability of each class, a column each.
+
+        Between two classes it grows with the decision, and is at least 1/2 for the one that
+        `predict` names. Several classes share what their pairs say, or what each says against
+        the rest; where the race is close, the largest may then be another than that one.
+        Weights of classes count: they are those of the population that is meant.
+        """
+        values = self._values(X)
+        columns = values.reshape(len(values), -1)
+        said = np.column_stack(
+            [
+                Sigmoids(tuple(below), tuple(above))(column)
+                for (below, above), column in zip(self.calibration_, columns.T, strict=True)
+            ]
+        )
+        if len(self.classes_) == 2:
+            return np.hstack([1 - said, said])
+        if self._has_rest:
+            shares: Reals = said / said.sum(axis=1, keepdims=True)
+            return shares
+        count = len(self.classes_)
+        pairs = np.full((len(said), count, count), 0.5)
+        for column, (first, second) in enumerate(pairs_of(count)):
+            pairs[:, first, second] = said[:, column]
+            pairs[:, second, first] = 1 - said[:, column]
+        return coupled(pairs)
+
+    @available_if(_foretells)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Reals:
+        """The logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            found: Reals = np.log(self.predict_proba(X))
         return found

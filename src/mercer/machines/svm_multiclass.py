@@ -47,7 +47,7 @@ def solve_pairs(
     kernel: Kernel,
     points: Batch,
     problems: list[Problem],
-    solve: Callable[[Indices, Reals, Rows], DualSolution],
+    solve: Callable[[int, Rows], DualSolution],
     plan: Plan,
     *,
     sharp: bool,
@@ -58,7 +58,7 @@ def solve_pairs(
         kernel: The kernel.
         points: The distinct points of all classes.
         problems: The rows of each problem, and their signs.
-        solve: Solves the problem of these rows and signs.
+        solve: Solves the problem of this number, over its rows.
         plan: The memory, and the threads.
         sharp: Whether kernel values are kept in float64.
     """
@@ -70,8 +70,7 @@ def solve_pairs(
     found: dict[int, DualSolution] = {}
 
     def work(problem: int, _: None) -> None:
-        places, signs = problems[problem]
-        found[problem] = solve(places, signs, shared.part(places, own))
+        found[problem] = solve(problem, shared.part(problems[problem][0], own))
 
     # The solver holds BLAS to one thread for a while and lets it go, which two threads must
     # not do in turns: it is held here until all have ended.

@@ -31,6 +31,7 @@ from mercer.machines.precomputed import Crossed, Places
 from mercer.plan import Plan
 from mercer.selection.labels import Labels
 from mercer.selection.penalties import Path
+from mercer.selection.svm_path import SVMPath
 from mercer.solvers.band import Band
 from mercer.solvers.choose import SolverPlan
 from mercer.solvers.choose_eigen import EigenPlan
@@ -81,6 +82,7 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
             SolverPlan,
             SparseBatch,
             Spectrum,
+            SVMPath,
             Update,
             Walk,
         )

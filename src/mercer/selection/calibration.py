@@ -2,9 +2,10 @@ r"""Probabilities from decisions: how often a decision of this size was right.
 
 A decision f says the class by its sign, and how surely by its size. On rows that the function
 has not seen, the share of right ones among those of size $|f|$ is followed by
-$1 / (1 + e^{-s |f|})$, with a slope s for each side, found by maximum likelihood. So the
-probability grows with the decision, is 1/2 where the decision changes its mind, and names the
-class that `predict` names.
+$1 / (1 + e^{-(c + s |f|)})$ with $c, s \ge 0$, two numbers for each side, found by maximum
+likelihood. So the probability grows with the decision, and the class that `predict` names has
+the larger one. Where the rows say otherwise, because decisions of this side are wrong more often
+than right, it is 1/2.
 """
 
 from __future__ import annotations
@@ -13,38 +14,40 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy.optimize import minimize
 from scipy.special import expit
 
 Reals = NDArray[np.float64]
 
-LEAST, MOST = 1e-3, 1e3
-"""Slopes between which the likelihood is looked at, for decisions whose mean size is 1."""
+SLOPES = 1e-3, 1e3
+"""Slopes that are looked at, for decisions whose mean size is 1."""
 
+STARTS = 0.0, 50.0
+"""Log-odds at 0 that are looked at."""
 
 SURE = 1e-7
 """The least probability of one of a pair, as in LIBSVM: the system is regular then."""
 
 
 @dataclass(frozen=True)
-class Sigmoid:
+class Sigmoids:
     """Probabilities of the positive class.
 
     Attributes:
-        below: The slope for negative decisions.
-        above: The slope for positive decisions.
+        below: The numbers c and s for negative decisions.
+        above: Those for the others.
 
     Example:
-        >>> Sigmoid(1.0, 2.0)(np.array([-1.0, 0.0, 1.0])).round(2)
-        array([0.27, 0.5 , 0.88])
+        >>> Sigmoids((0.0, 1.0), (0.5, 2.0))(np.array([-1.0, 0.0, 1.0])).round(2)
+        array([0.27, 0.62, 0.92])
     """
 
-    below: float
-    above: float
+    below: tuple[float, float]
+    above: tuple[float, float]
 
     @classmethod
-    def of(cls, decisions: Reals, signs: Reals, weights: Reals) -> Sigmoid:
-        """The slopes that rows which were held out make most likely.
+    def of(cls, decisions: Reals, signs: Reals, weights: Reals) -> Sigmoids:
+        """The numbers that rows which were held out make most likely.
 
         Args:
             decisions: What was said of them.
@@ -52,40 +55,44 @@ class Sigmoid:
             weights: Their weights.
         """
         sizes = np.abs(decisions)
-        mean = float(np.average(sizes, weights=weights)) or 1.0
-        right = decisions * signs > 0
-        both = _slope(sizes / mean, right, weights)
-        below, above = (
-            _slope(sizes[side] / mean, right[side], weights[side]) if side.any() else both
-            for side in (decisions < 0, decisions > 0)
-        )
-        return cls(below / mean, above / mean)
+        unit = float(np.average(sizes, weights=weights)) or 1.0
+        right = (decisions >= 0) == (signs > 0)
+        found = []
+        for side in (decisions < 0, decisions >= 0):
+            mine = side if side.any() else np.ones_like(side)
+            start, slope = _likeliest(sizes[mine] / unit, right[mine], weights[mine])
+            found.append((start, slope / unit))
+        return cls(*found)
 
     def __call__(self, decisions: Reals) -> Reals:
-        slopes = np.where(decisions < 0, self.below, self.above)
-        found: Reals = expit(slopes * decisions)
+        below, above = (
+            start + slope * np.abs(decisions) for start, slope in (self.below, self.above)
+        )
+        found: Reals = expit(np.where(decisions < 0, -below, above))
         return found
 
 
-def _slope(sizes: Reals, right: NDArray[np.bool_], weights: Reals) -> float:
-    """The most likely slope.
+def _likeliest(sizes: Reals, right: NDArray[np.bool_], weights: Reals) -> tuple[float, float]:
+    """The most likely log-odds at 0, and their slope.
 
-    One more row that is right and one that is wrong are counted, spread over all: without
-    them decisions that are all right would ask for an infinite slope.
+    One more row that is right and one that is wrong are counted, spread over all, as Platt
+    has it: without them decisions that are all right would ask for an infinite slope.
     """
-    mass, good = float(weights.sum()), float(weights[right].sum())
-    hit, miss = (good + 1) / (good + 2), 1 / (mass - good + 2)
-    wanted = np.where(right, hit, miss)
+    good, bad = float(weights[right].sum()), float(weights[~right].sum())
+    wanted = np.where(right, (good + 1) / (good + 2), 1 / (bad + 2))
+    share = weights / weights.sum()
 
-    def slope_of_loss(logarithm: float) -> float:
-        return float(weights @ (sizes * (expit(np.exp(logarithm) * sizes) - wanted)))
+    def loss(at: Reals) -> tuple[float, Reals]:
+        odds = at[0] + at[1] * sizes
+        pull = share * (expit(odds) - wanted)
+        value = float(share @ (np.logaddexp(0.0, odds) - wanted * odds))
+        return value, np.array([pull.sum(), pull @ sizes])
 
-    low, high = float(np.log(LEAST)), float(np.log(MOST))
-    if slope_of_loss(low) >= 0:
-        return LEAST
-    if slope_of_loss(high) <= 0:
-        return MOST
-    return float(np.exp(brentq(slope_of_loss, low, high, xtol=1e-10)))
+    found = minimize(
+        loss, np.array([0.0, 1.0]), jac=True, method="L-BFGS-B", bounds=[STARTS, SLOPES],
+        options={"ftol": 1e-14, "gtol": 1e-9, "maxiter": 200},
+    )  # fmt: skip
+    return float(found.x[0]), float(found.x[1])
 
 
 def coupled(pairs: Reals) -> Reals:

@@ -11,8 +11,8 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from mercer.errors import InvalidParameter
 from mercer.problems.duals import Dual, classification, one_class, regression
-from mercer.problems.pairs import pairs_of
-from mercer.selection.dual_path import Problem
+from mercer.problems.pairs import pairs_of, problems_of
+from mercer.selection.dual_path import Make, Problem
 from mercer.selection.labels import Labels
 from mercer.types import Indices
 
@@ -48,49 +48,43 @@ class Task(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Labels: the accuracy, by the sign for two classes and by the votes of pairs for more.
+    """Labels: the accuracy, by the sign for two classes, and for more by the votes of pairs.
 
     Attributes:
         codes: The class of each row.
         classes: How many there are.
         weights: The weights.
+        rest: Whether each class is told from the rest, and the largest value decides.
     """
 
     codes: Indices
     classes: int
     weights: Reals
+    rest: bool = False
     name = "accuracy"
 
     @classmethod
-    def of(cls, labels: Labels, weights: Reals) -> Classes:
-        return cls(labels.codes, len(labels.classes), weights)
+    def of(cls, labels: Labels, weights: Reals, *, rest: bool = False) -> Classes:
+        return cls(labels.codes, len(labels.classes), weights, rest)
 
     @property
     def problems(self) -> list[Problem]:
-        if self.classes == 2:
-            return [self._between(0, 1, None)]
         found = []
-        for one, other in pairs_of(self.classes):
-            # The first of a pair is the positive one, as scikit-learn has it.
-            here = np.flatnonzero((self.codes == one) | (self.codes == other))
-            found.append(self._between(other, one, here))
+        for places, signs in problems_of(self.codes, rest=self.rest):
+            whole = len(places) == len(self.codes)
+            found.append(Problem(None if whole else places, _told_apart(signs)))
         return found
 
-    def _between(self, low: int, high: int, places: Indices | None) -> Problem:
-        codes = self.codes if places is None else self.codes[places]
-        signs = np.where(codes == high, 1.0, -1.0)
-
-        def make(cost: float, weights: Reals) -> Dual:
-            return classification(signs, cost * weights)
-
-        return Problem(places, make)
-
     def kept(self, values: Reals) -> Kept:
-        return values >= 0 if self.classes == 2 else values > 0
+        if self.classes == 2:
+            return values >= 0
+        return values if self.rest else values > 0
 
     def score(self, cost: float, asked: Indices, kept: list[Kept]) -> float:
         if self.classes == 2:
             guess = kept[0].astype(np.int64)
+        elif self.rest:
+            guess = np.argmax(kept, axis=0)
         else:
             votes = np.zeros((len(asked), self.classes))
             for wins, (one, other) in zip(kept, pairs_of(self.classes), strict=True):
@@ -99,6 +93,13 @@ class Classes:
             guess = votes.argmax(axis=1)
         found = accuracy_score(self.codes[asked], guess, sample_weight=self.weights[asked])
         return float(found)
+
+
+def _told_apart(signs: Reals) -> Make:
+    def make(cost: float, weights: Reals) -> Dual:
+        return classification(signs, cost * weights)
+
+    return make
 
 
 @dataclass(frozen=True, eq=False)
