@@ -204,7 +204,8 @@ class SupportVectorMachine(KernelMachine):
         """
         points = sample.points
         if not self._asks_for_cost:
-            self.C_ = float(self.C)
+            if self.finds_cost:
+                self.C_ = float(self.C)
             self.kernel_ = self._found_kernel(points, sample.weights, targets)
             return
         self.path_, self.C_ = None, float(costs[len(costs) // 2])

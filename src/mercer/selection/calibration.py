@@ -4,8 +4,8 @@ A decision f says the class by its sign, and how surely by its size. On rows tha
 has not seen, the share of right ones among those of size $|f|$ is followed by
 $1 / (1 + e^{-(c + s |f|)})$ with $c, s \ge 0$, two numbers for each side, found by maximum
 likelihood. So the probability grows with the decision, and the class that `predict` names has
-the larger one. Where the rows say otherwise, because decisions of this side are wrong more often
-than right, it is 1/2.
+the larger one. Where rows say otherwise, because the decisions of a side are wrong more often
+than right, it is about 1/2 there.
 """
 
 from __future__ import annotations
@@ -65,9 +65,8 @@ class Sigmoids:
         return cls(*found)
 
     def __call__(self, decisions: Reals) -> Reals:
-        below, above = (
-            start + slope * np.abs(decisions) for start, slope in (self.below, self.above)
-        )
+        sizes = np.abs(decisions)
+        below, above = (start + slope * sizes for start, slope in (self.below, self.above))
         found: Reals = expit(np.where(decisions < 0, -below, above))
         return found
 
