@@ -32,7 +32,7 @@ MACHINES = [
     mc.SVC(kernel="precomputed"),
     mc.SVC(kernel=mc.Matern(1.5), break_ties=True),
     mc.SVC(multi_class="ovr"),
-    mc.SVC(C="auto", kernel="auto"),
+    mc.SVC(C="auto"),
     mc.SVC(probability=True),
     mc.NuSVC(),
     mc.NuSVC(kernel=mc.Matern(1.5), nu=0.3, multi_class="ovr"),

@@ -181,3 +181,15 @@ def test_shares_above_one_and_widths_below_zero_are_refused(rng):
         svr_path(X, X[:, 0], epsilon=-1)
     with pytest.raises(InvalidInput, match="need as many numbers"):
         svr_path(X, X)
+
+
+def test_equal_points_with_different_targets_and_large_costs(rng):
+    X = rng.uniform(size=(40, 3))
+    X[X < 0.6] = 0
+    y = np.floor(4 * rng.uniform(size=40))
+    folds = list(KFold(5, shuffle=True, random_state=0).split(X))
+    costs = (1.0, 100.0, 1000.0)
+    found = svr_path(sp.csr_array(X), y, costs, KERNELS, folds, tol=1e-6)
+    expected, _ = peer(SVR(tol=1e-6), X, y, folds, costs)
+    # Values of some 1e3 times the tolerance, where the curvature is small.
+    assert np.allclose(found.scores, expected, rtol=1e-3, atol=1e-3)

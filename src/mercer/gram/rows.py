@@ -63,11 +63,16 @@ class Rows(ABC):
     unit: float
 
     @abstractmethod
-    def tile(self, chosen: Indices) -> tuple[Array, int]:
+    def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
         """The values between the chosen rows, flat, and the distance of its rows.
 
         They may be rough: float32 will do. Some more numbers than a row has columns can be
         read from any row.
+
+        Args:
+            chosen: Which rows.
+            once: Whether each is there once, in ascending order, but for the first one: it
+                follows some times more, to fill vectors up, and needs no values there.
         """
 
     @abstractmethod
@@ -113,7 +118,7 @@ class MatrixRows(Rows):
         self.unit = float(np.finfo(matrix.dtype).eps)
         self.threads = available() if threads is None else threads
 
-    def tile(self, chosen: Indices) -> tuple[Array, int]:
+    def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
         return self._picked(chosen, chosen).reshape(-1), len(chosen)
 
     def block(self, rows: Indices, columns: Indices) -> Reals:
@@ -195,12 +200,11 @@ class KernelRows(Rows):
         self._begin(np.dtype(np.float64))
         return True
 
-    def tile(self, chosen: Indices) -> tuple[Array, int]:
-        count = len(np.unique(chosen))
-        in_order = bool((np.diff(chosen[:count]) > 0).all())  # then some that fill vectors up
-        if self._room == self.size == count and in_order and not self._is_whole:
+    def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
+        count = int(np.argmax(chosen)) + 1
+        if once and self._room == self.size == count and not self._is_whole:
             self._fill()
-        if self._is_whole and in_order:
+        if once and self._is_whole:
             return self._copied(chosen[:count]), count
         own = symmetric(self._picked(chosen, chosen), threads=self.threads)
         return own.reshape(-1), len(chosen)

@@ -222,7 +222,8 @@ class State:
     ) -> tuple[Reals, int]:  # fmt: skip
         """The variables of a working set after they were moved, and the pairs that moved."""
         places = chosen % self.dual.rows
-        tile, stride = self.rows.tile(places)
+        once = self.dual.copies == len(self.groups) == 1
+        tile, stride = self.rows.tile(places, once=once)
         least, most = self.spans[int(np.argmax([b - a for a, b in self.spans]))]
         slopes = self.slopes[chosen]
         if len(self.groups) == 1:  # what is near 0 keeps more digits
