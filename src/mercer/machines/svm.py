@@ -150,7 +150,7 @@ class SVC(SupportVectorClassifier):
         self.plan = plan
 
     def _dual(self, signs: Reals, weights: Reals, factors: Reals) -> Dual:
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # inf * 0
             upper = np.where(weights > 0, self.C_ * weights * factors, 0.0)
         if not (upper[weights > 0] > 0).all() or np.isinf(upper).any() != np.isinf(self.C_):
             raise InvalidParameter(
