@@ -9,10 +9,7 @@ search begins. The images are multiplied likewise, so that costs nothing.
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +20,7 @@ from mercer.domains import Batch
 from mercer.gram.rows import Rows
 from mercer.gram.shared import SharedRows, is_sharp
 from mercer.kernels import Kernel
-from mercer.loops import available, run
+from mercer.loops import available, pieces, run
 from mercer.plan import Plan
 from mercer.problems.duals import Dual
 from mercer.selection.folds import Fold
@@ -35,6 +32,7 @@ from mercer.types import Indices
 Reals = NDArray[np.float64]
 Make = Callable[[float, Reals], Dual]
 Task = tuple[int, int, list[int]]
+Take = Callable[[int, int, int, Reals], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +72,7 @@ class Grid:
     tolerance: float
     plan: Plan
 
-    def decisions(self, take: Callable[[int, int, int, Reals], None]) -> None:
+    def decisions(self, take: Take) -> None:
         """Solve all, and hand over what the functions say of the rows held out.
 
         Args:
@@ -82,32 +80,37 @@ class Grid:
                 f(x) + b: a row a cost, a column a row held out. Several threads may call it.
         """
         crew = self.plan.crew() or available()
-        tasks = self._tasks()
-        grams = _Grams(self, tasks, crew)
-        lots = [tasks]
-        if not grams.several:
-            lots = [[task for task in tasks if task[0] == k] for k in range(len(self.kernels))]
-
-        def work(task: Task, _: None) -> None:
-            kernel, problem, folds = task
-            with grams.use(kernel) as gram:
-                rows = gram.of(self.problems[problem].places)
-                for fold in folds:
-                    take(kernel, problem, fold, self._held_out(problem, fold, rows, gram))
-
+        size = (8 if is_sharp(len(self.points), self.plan) else 4) * len(self.points) ** 2
+        budget = self.plan.budget()
+        # Room for one is left for parts of them.
+        several = max(1, budget // size - 1)
         # The solver holds BLAS to one thread for a while and lets it go, which two threads
         # must not do in turns: it is held here until all have ended.
         with threadpool_limits(1, "blas"):
-            for lot in lots:
-                run(work, lot, crew if grams.fit else 1, lambda: None)
+            for first, end in pieces(len(self.kernels), several):
+                self._solve(range(first, end), budget // (end - first), crew, size, take)
 
-    def _tasks(self) -> list[Task]:
+    def _solve(self, kernels: range, budget: int, crew: int, size: int, take: Take) -> None:
+        """Solve all with some kernels, whose matrices are there at a time."""
+        readers = 1 if size <= budget else crew
+        grams = {at: _Gram(self, self.kernels[at], budget, crew, readers) for at in kernels}
+
+        def work(task: Task, _: None) -> None:
+            kernel, problem, folds = task
+            gram = grams[kernel]
+            rows = gram.of(self.problems[problem].places)
+            for fold in folds:
+                take(kernel, problem, fold, self._held_out(problem, fold, rows, gram))
+
+        run(work, self._tasks(kernels), crew // readers, lambda: None)
+
+    def _tasks(self, kernels: range) -> list[Task]:
         """A task reads one part of one matrix; a copy of it serves all folds."""
         every = list(range(len(self.folds)))
         shares = [[fold] for fold in every] if len(self.problems) == 1 else [every]
         return [
             (kernel, problem, share)
-            for kernel in range(len(self.kernels))
+            for kernel in kernels
             for problem in range(len(self.problems))
             for share in shares
         ]
@@ -147,8 +150,18 @@ def along(
 class _Gram:
     """The Gram matrix of one kernel, whole or as far as the memory goes."""
 
-    def __init__(self, shared: SharedRows, own: Plan) -> None:
-        self._shared, self._own = shared, own
+    def __init__(
+        self, grid: Grid, kernel: Kernel, budget: int, crew: int, readers: int
+    ) -> None:
+        precision = grid.plan.precision
+        self._shared = SharedRows(
+            kernel,
+            grid.points,
+            Plan(memory=budget, threads=crew, precision=precision),
+            sharp=is_sharp(len(grid.points), grid.plan),
+            lasting=True,
+        )
+        self._own = Plan(memory=budget, threads=readers, precision=precision)
 
     def of(self, places: Indices | None) -> Rows:
         """The rows and columns of some points, or of all, for one thread."""
@@ -164,49 +177,3 @@ class _Gram:
         support = np.flatnonzero(coefficients)
         self.of(None).add(places[support], coefficients[support], out)
         return out
-
-
-class _Grams:
-    """The Gram matrices, each made when it is first asked for and dropped after its last task.
-
-    Attributes:
-        fit: Whether one is kept whole, so that several threads may read it.
-        several: Whether those of several kernels may be there at a time.
-    """
-
-    def __init__(self, grid: Grid, tasks: list[Task], crew: int) -> None:
-        self._grid = grid
-        self._sharp = is_sharp(len(grid.points), grid.plan)
-        size = (8 if self._sharp else 4) * len(grid.points) ** 2
-        self._budget = grid.plan.budget()
-        self.fit = size <= self._budget
-        self.several = (crew + 1) * size <= self._budget
-        self._threads = 1 if self.fit and self.several else crew
-        self._left = Counter(kernel for kernel, _, _ in tasks)
-        self._there: dict[int, _Gram] = {}
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def use(self, kernel: int) -> Iterator[_Gram]:
-        """The matrix of a kernel, for one task."""
-        with self._lock:
-            if kernel not in self._there:
-                self._there[kernel] = self._made(self._grid.kernels[kernel])
-            gram = self._there[kernel]
-        yield gram
-        with self._lock:
-            self._left[kernel] -= 1
-            if not self._left[kernel]:
-                del self._there[kernel]
-
-    def _made(self, kernel: Kernel) -> _Gram:
-        plan = Plan(
-            memory=self._budget, threads=self._threads, precision=self._grid.plan.precision
-        )
-        shared = SharedRows(kernel, self._grid.points, plan, sharp=self._sharp, lasting=True)
-        own = Plan(
-            memory=self._budget,
-            threads=1 if self.fit else self._threads,
-            precision=plan.precision,
-        )
-        return _Gram(shared, own)
