@@ -29,7 +29,7 @@ class SharedRows(KernelRows):
         if sharp:
             self.sharpen()
         self._whole()  # here, where there is one thread
-        if self._room == self.size and not self._is_cheap:
+        if self._room == self.size and not self.is_cheap:
             self._fill()
 
     def part(self, places: Indices, plan: Plan) -> KernelRows:
@@ -48,7 +48,7 @@ class _Part(KernelRows):
     def __init__(self, shared: SharedRows, places: Indices, plan: Plan) -> None:
         self.size, self.diagonal = len(places), shared.diagonal[places]
         self._shared, self._places, self._kernel = shared, places, shared._kernel
-        self._is_cheap = shared._is_cheap
+        self.is_cheap = shared.is_cheap
         self._own: Batch | None = None
         self._lend(plan)
         self._begin(shared._dtype)

@@ -25,6 +25,10 @@ WHOLE = 4096
 SIZE = 2048
 """Variables of a working set, where there are more."""
 
+SMALLER = 1024
+"""The same where kernel values are not cheap: most of those between the variables of a working
+set are needed for it alone."""
+
 LARGEST = 8192
 """Variables of a working set that many free ones have made grow."""
 
@@ -97,7 +101,8 @@ class State:
             self._follow(self.signed)
         self.before: Indices = np.zeros(0, np.int64)
         self.tau = TAU * (self.curvature or 1.0)
-        self.size = WHOLE if len(self.signed) <= WHOLE else SIZE
+        size = SIZE if rows.is_cheap else SMALLER
+        self.size = WHOLE if len(self.signed) <= WHOLE else size
         self.measure()
 
     def is_blurred(self) -> bool:
