@@ -19,6 +19,7 @@ from mercer.kernels import Kernel
 from mercer.loops import (
     Narrowed,
     Pairwise,
+    SparsePairwise,
     Tiles,
     available,
     dense,
@@ -38,10 +39,13 @@ LOT = 512
 
 CHEAP = 1 << 28
 """Bytes of rows that are kept where computing one again takes no longer than the system takes
-to hand out memory for it: rows of dense points, by compiled loops."""
+to hand out memory for it: rows of points with few coordinates, by compiled loops."""
 
 NARROW = 128
 """Coordinates up to which rows of dense points are cheap."""
+
+THIN = 32
+"""The same for the coordinates of sparse points that are not zero, on average."""
 
 FLOAT32 = 1e-25, 1e30
 """Values that single precision holds, with room for their sums and squares."""
@@ -55,12 +59,16 @@ class Rows(ABC):
         diagonal: The values k(x, x).
         threads: How many threads it uses.
         unit: The rounding unit of the rows that `add` adds.
+        is_cheap: Whether a value is computed about as fast as it is written.
+        is_whole: Whether all values are stored.
     """
 
     size: int
     diagonal: Reals
     threads: int
     unit: float
+    is_cheap: bool
+    is_whole: bool
 
     @abstractmethod
     def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
@@ -115,7 +123,8 @@ class MatrixRows(Rows):
     def __init__(self, matrix: Array, threads: int | None = None) -> None:
         self.size, self._matrix = len(matrix), matrix
         self.diagonal = np.diagonal(matrix).astype(np.float64)
-        self.unit = float(np.finfo(matrix.dtype).eps)
+        self.unit, self.is_cheap = float(np.finfo(matrix.dtype).eps), True
+        self.is_whole = True
         self.threads = available() if threads is None else threads
 
     def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
@@ -162,7 +171,7 @@ class KernelRows(Rows):
         tiny, huge = FLOAT32
         single = largest == 0 or tiny < largest < huge
         self._rough = _rough(kernel, points) if single else points
-        self._is_cheap = _is_cheap(kernel, self._rough)
+        self.is_cheap = _is_cheap(kernel, self._rough)
         self._lend(plan)
         self._begin(np.dtype(np.float32 if single else np.float64))
 
@@ -170,7 +179,7 @@ class KernelRows(Rows):
         """Take the memory and the threads of a plan."""
         crew = plan.crew()
         self.threads = available() if crew is None else crew
-        self._budget = min(plan.budget(), CHEAP) if self._is_cheap else plan.budget()
+        self._budget = min(plan.budget(), CHEAP) if self.is_cheap else plan.budget()
 
     def _begin(self, dtype: np.dtype[Any]) -> None:
         """Begin to store rows of this type."""
@@ -181,13 +190,8 @@ class KernelRows(Rows):
         self._place = np.full(self.size, -1, np.int64)
         self._owner = np.full(self._room, -1, np.int64)
         self._next = self._computed = 0
-        self._is_whole = False
+        self.is_whole = False
         self._copy = np.empty(0, dtype)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the whole matrix is stored."""
-        return self._is_whole
 
     @property
     def memory(self) -> int:
@@ -202,9 +206,9 @@ class KernelRows(Rows):
 
     def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
         count = int(np.argmax(chosen)) + 1
-        if once and self._room == self.size == count and not self._is_whole:
+        if once and self._room == self.size == count and not self.is_whole:
             self._fill()
-        if once and self._is_whole:
+        if once and self.is_whole:
             return self._copied(chosen[:count]), count
         own = symmetric(self._picked(chosen, chosen), threads=self.threads)
         return own.reshape(-1), len(chosen)
@@ -264,14 +268,14 @@ class KernelRows(Rows):
         A row costs as much as two of the whole. What was computed is a lower bound of what
         will be; the first request, of the first working set, says how many it may be.
         """
-        if self._is_whole or self._room < self.size:
+        if self.is_whole or self._room < self.size:
             return False
         return self._computed + more > self.size // 4
 
     def _fill(self) -> None:
         symmetric(self._whole(), self._kept(), self.threads)
         self._place = np.arange(self.size)
-        self._computed, self._is_whole = self.size, True
+        self._computed, self.is_whole = self.size, True
 
     def _kept(self) -> Array:
         """Where rows are kept. The system lends the memory only as it is written to."""
@@ -341,19 +345,23 @@ def _double(points: Batch) -> Batch:
 
 def _is_cheap(kernel: Kernel, points: Batch) -> bool:
     """Whether rows are computed about as fast as they can be written."""
-    if not isinstance(points, DenseBatch) or points.width > NARROW:
-        return False
     first = points[:1]
-    return isinstance(kernel.tiles(first, first), Pairwise)
+    if isinstance(points, DenseBatch) and points.width <= NARROW:
+        return isinstance(kernel.tiles(first, first), Pairwise)
+    if isinstance(points, SparseBatch) and points.matrix.nnz <= THIN * len(points):
+        return isinstance(kernel.tiles(first, first), SparsePairwise)
+    return False
 
 
 def _rough(kernel: Kernel, points: Batch) -> Batch:
     """The points in float32, where the kernel then reads the same to about six digits."""
     if isinstance(points, DenseBatch):
         values = points.values
-        if kernel.is_stationary:  # a cluster far from 0 would lose its digits
-            values = values - values.mean(axis=0)
-        return DenseBatch(values.astype(np.float32), points.columns)
+        # A cluster far from 0 would lose its digits.
+        centre = values.mean(axis=0) if kernel.is_stationary else np.zeros(points.width)
+        rough = np.empty(values.shape, np.float32)
+        np.subtract(values, centre, out=rough, casting="same_kind")
+        return DenseBatch(rough, points.columns)
     if isinstance(points, SparseBatch):
         return SparseBatch(points.matrix.astype(np.float32), points.columns)
     return points

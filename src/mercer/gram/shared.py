@@ -45,7 +45,7 @@ class SharedRows(KernelRows):
         if sharp:
             self.sharpen()
         self._whole()  # here, where there is one thread
-        if self._room == self.size and (lasting or not self._is_cheap):
+        if self._room == self.size and (lasting or not self.is_cheap):
             self._fill()
 
     def part(self, places: Indices, plan: Plan) -> KernelRows:
@@ -73,7 +73,7 @@ class _Part(KernelRows):
     def __init__(self, shared: SharedRows, places: Indices, plan: Plan) -> None:
         self.size, self.diagonal = len(places), shared.diagonal[places]
         self._shared, self._places, self._kernel = shared, places, shared._kernel
-        self._is_cheap = shared._is_cheap
+        self.is_cheap = shared.is_cheap
         self._own: Batch | None = None
         self._lend(plan)
         self._begin(shared._dtype)
@@ -87,7 +87,7 @@ class _Part(KernelRows):
             self._kept().reshape(-1), self.size,
         )  # fmt: skip
         self._place = np.arange(self.size)
-        self._computed, self._is_whole = self.size, True
+        self._computed, self.is_whole = self.size, True
 
     def sharpen(self) -> bool:
         self._own = None

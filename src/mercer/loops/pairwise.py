@@ -13,10 +13,11 @@ from mercer.loops import profiles
 from mercer.loops.compiled import compiled
 from mercer.loops.profiles import finish, shift
 from mercer.loops.tiles import ROWS as TILE_ROWS
-from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
+from mercer.loops.tiles import Slice, Tiles, Workspace, flatten, mirrored
 from mercer.loops.vector import (
     ROWS,
     full_width,
+    lanes,
     roundings,
     run_length,
     tile_chi2,
@@ -88,6 +89,25 @@ def _fill(
                 finish(part, out[at : at + stop - c], profile, p, q, whole, a[row], norms)
 
 
+@compiled()
+def _fill_right(
+    X: Any, Y: Any, operation: Any, profile: Any, p: Any, q: Any, whole: Any, a: Any, b: Any,
+    shifted: Any, same: Any, own: Any, width: Any, run: Any, wide_: Any,
+    i: Any, j: Any, height: Any, span: Any, out: Any, stride: Any, mirror: Any, size: Any,
+) -> None:  # fmt: skip
+    """Fill rows i:j of a symmetric matrix, from the diagonal on, and what they mirror."""
+    for r in range(i, j, height):
+        stop = min(r + height, j)
+        for c in range(r, len(a), span):
+            end = min(c + span, len(a))
+            _fill(
+                X, Y, operation, profile, p, q, whole, a, b, shifted, same, own, width, run,
+                wide_, r, stop, c, end, out[r * stride + c :], stride,
+            )  # fmt: skip
+            if mirror:
+                mirrored(out, stride, r, stop, c, end, size)
+
+
 class Pairwise(Tiles):
     """`profile(sum_c operation(x_c, y_c))` for dense points.
 
@@ -139,6 +159,20 @@ class Pairwise(Tiles):
         )  # fmt: skip
         if self._missing is not None:
             out[self._missing[slice(*rows)]] = np.nan
+
+    def fill_right(
+        self, rows: Slice, height: int, out: Array, work: Workspace, *, mirror: bool
+    ) -> None:
+        # In one piece: several threads that fill small matrices meet less often.
+        if self._missing is not None:
+            super().fill_right(rows, height, out, work, mirror=mirror)
+            return
+        flat, stride = flatten(out)
+        _fill_right(
+            self._X, self._Y, self._operation, *self._finishing, self._width,
+            run_length(self._width), self._wide, *rows, height, self.span, flat, stride,
+            mirror, lanes(self.dtype),
+        )  # fmt: skip
 
     def picked(self, rows: Indices, columns: Indices | None = None) -> Pairwise:
         found = copy(self)
