@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 NEW = 20_000
 """Rows that the first recipe keeps for testing."""
@@ -79,10 +77,6 @@ def blobs(n: int) -> Problem:
 # Real data
 
 
-def _stored(name: str) -> Any:
-    return np.load(DATA / "tabular" / f"{name}.npz", allow_pickle=False)
-
-
 def _split(X: Any, y: np.ndarray, test: np.ndarray, C: float, gamma: float | None) -> Problem:
     rest = np.setdiff1d(np.arange(len(y)), test)
     gamma = gamma_of(X[rest]) if gamma is None else gamma
@@ -94,16 +88,16 @@ def _drawn(rows: int) -> np.ndarray:
     return np.sort(np.random.default_rng(0).permutation(rows)[: rows // 5])
 
 
-def sparse(name: str, C: float, gamma: float) -> Problem:
-    with _stored(name) as kept:
+def sparse(file: Path, C: float, gamma: float) -> Problem:
+    with np.load(file, allow_pickle=False) as kept:
         parts = kept["data"].astype(np.float64), kept["indices"], kept["indptr"]
         X, y = sp.csr_matrix(parts, shape=tuple(kept["shape"])), kept["y"]
         test = kept["test_idx"] if "test_idx" in kept else _drawn(len(y))
     return _split(X, y, test, C, gamma)
 
 
-def table(name: str, C: float, gamma: float | None, divisor: float = 1.0) -> Problem:
-    with _stored(name) as kept:
+def table(file: Path, C: float, gamma: float | None, divisor: float = 1.0) -> Problem:
+    with np.load(file, allow_pickle=False) as kept:
         X, y = kept["X"].astype(np.float64) / divisor, kept["y"]
         test = kept["test_idx"] if "test_idx" in kept else _drawn(len(y))
     return _split(X, y, test, C, gamma)
@@ -113,9 +107,14 @@ def table(name: str, C: float, gamma: float | None, divisor: float = 1.0) -> Pro
 
 
 def costly(C: float) -> Problem:
-    """Errors cost so much that nearly all variables are free."""
-    found = planes(2_000)
-    return Problem(found.X, found.y, found.new, found.truth, "SVC", found.settings | {"C": C})
+    """A tenth of the labels are false, in four dimensions, and errors cost a fortune."""
+    r = np.random.default_rng(0)
+    X = r.standard_normal((5_000, 4))
+    y = np.sign(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] ** 2 - 0.5)
+    y = y.astype(np.int64)
+    y[r.random(5_000) < 0.1] *= -1
+    settings = {"C": C, "gamma": gamma_of(X[:1_000])}
+    return Problem(X[:1_000], y[:1_000], X[1_000:], y[1_000:], "SVC", settings)
 
 
 def twins() -> Problem:
@@ -147,22 +146,30 @@ def width(gamma: float) -> Problem:
     return Problem(found.X, found.y, found.new, found.truth, "SVC", {"C": 1.0, "gamma": gamma})
 
 
-PROBLEMS: dict[str, Callable[[], Problem]] = {
-    "C1": lambda: planes(20_000),
-    "C1large": lambda: planes(50_000),
-    "C3": lambda: blobs(10_000),
-    "C4": lambda: waves(10_000),
-    "C5": lambda: cloud(10_000),
-    "a9a": lambda: sparse("a9a", 1.0, 0.05),
-    "w8a": lambda: sparse("w8a", 10.0, 0.02),
-    "covtype": lambda: table("covtype_10k", 10.0, 1.0),
-    "letter": lambda: table("letter", 10.0, None),
-    "mnist": lambda: table("mnist", 10.0, 0.02, 255.0),
-    "skin": lambda: table("skin", 10.0, None),
-    "costly": lambda: costly(1e4),
-    "costlier": lambda: costly(1e6),
-    "twins": twins,
-    "rare": rare,
-    "narrow": lambda: width(1e4),
-    "broad": lambda: width(1e-8),
+def single(problem: Problem) -> Problem:
+    """The same with points in float32."""
+    return replace(problem, X=problem.X.astype(np.float32), new=problem.new.astype(np.float32))
+
+
+PROBLEMS: dict[str, Callable[[Path], Problem]] = {
+    "C1": lambda _: planes(20_000),
+    "predict": lambda _: planes(20_000),
+    "predict32": lambda _: single(planes(20_000)),
+    "C1large": lambda _: planes(50_000),
+    "C3": lambda _: blobs(10_000),
+    "C4": lambda _: waves(10_000),
+    "C5": lambda _: cloud(10_000),
+    "a9a": lambda data: sparse(data / "a9a.npz", 1.0, 0.05),
+    "w8a": lambda data: sparse(data / "w8a.npz", 10.0, 0.02),
+    "covtype": lambda data: table(data / "covtype_10k.npz", 10.0, 1.0),
+    "letter": lambda data: table(data / "letter.npz", 10.0, None),
+    "mnist": lambda data: table(data / "mnist.npz", 10.0, 0.02, 255.0),
+    "skin": lambda data: table(data / "skin.npz", 10.0, None),
+    "costly": lambda _: costly(1e4),
+    "costlier": lambda _: costly(1e6),
+    "twins": lambda _: twins(),
+    "rare": lambda _: rare(),
+    "narrow": lambda _: width(1e4),
+    "broad": lambda _: width(1e-8),
 }
+"""Each is told the folder of tables."""
