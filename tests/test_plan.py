@@ -37,7 +37,9 @@ def test_memory_in_words(text, size):
     assert Plan(memory=text) == Plan(memory=size)
 
 
-@pytest.mark.parametrize("method", ["cholesky", "mixed", "conjugate", "spectral", "landmarks"])
+@pytest.mark.parametrize(
+    "method", ["cholesky", "mixed", "conjugate", "spectral", "landmarks", "smo"]
+)
 def test_the_methods_of_machines_are_plans(method):
     assert Plan(method=method) == as_plan(method)
     assert str(as_plan(method)) == f"Plan(method='{method}')"

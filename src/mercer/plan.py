@@ -27,6 +27,7 @@ _CHOICES = {
         "conjugate",
         "primal",
         "landmarks",
+        "smo",
         "lanczos",
         "randomized",
     ),
@@ -44,7 +45,8 @@ class Plan:
             machines also how the equations are solved: "spectral", "band" (for some
             given penalties, without eigenvalues), "cholesky", "mixed" (a factor in float32
             and steps in float64), "primal" (with the features of the kernel) or "landmarks";
-            and how eigenvectors are found: "spectral" (all of them),
+            how support vectors are found: "smo" (exactly, by rows of the Gram matrix), "primal"
+            or "landmarks"; and how eigenvectors are found: "spectral" (all of them),
             "lanczos", "randomized" or "primal".
         anchors: How many landmarks the function is a sum over, where not all points are taken.
         memory: The budget: bytes, or a text such as "4 GB"; by default half of what is free.

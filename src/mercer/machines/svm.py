@@ -71,7 +71,8 @@ class SVC(SupportVectorClassifier):
             are no pairs with multi_class="ovr".
         break_ties: Whether ties of three classes or more are broken by how sure they are.
         random_state: Draws the rows on which lengths of "auto" are tuned.
-        plan: How to compute: a `Plan` with memory, threads and precision.
+        plan: How to compute: a `Plan`, or the name of a method: "smo" (exactly), "landmarks"
+            (by default beyond 100000 distinct rows) or "primal" (the kernel's own features).
 
     Attributes:
         C_: The cost.
@@ -201,7 +202,8 @@ class NuSVC(SupportVectorClassifier):
             are no pairs with multi_class="ovr".
         break_ties: Whether ties of three classes or more are broken by how sure they are.
         random_state: Draws the rows on which lengths of "auto" are tuned.
-        plan: How to compute: a `Plan` with memory, threads and precision.
+        plan: How to compute: a `Plan`, or the name of a method: "smo" (exactly), "landmarks"
+            (by default beyond 100000 distinct rows) or "primal" (the kernel's own features).
 
     Attributes:
         classes_: The labels.

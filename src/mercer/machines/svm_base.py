@@ -12,24 +12,29 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from mercer.domains import Batch, DenseBatch, SparseBatch, Vectors
 from mercer.domains.samples import Sample, as_sample
 from mercer.errors import InvalidInput, InvalidParameter, InvalidType
 from mercer.functions import Function
+from mercer.gram.features import FeatureRows
 from mercer.gram.rows import KernelRows, Rows
 from mercer.gram.shared import is_sharp
 from mercer.kernels import Kernel, Linear
 from mercer.machines.base import KernelMachine
+from mercer.machines.least_squares import feature_width
 from mercer.machines.precomputed import Places, Precomputed
 from mercer.machines.svm_auto import best_of, candidates
+from mercer.machines.svm_features import Landmarks, by_features, by_landmarks
 from mercer.machines.svm_kernels import WORDS, gamma_of, kernel_called
 from mercer.plan import Plan
 from mercer.problems.duals import Dual
 from mercer.selection.dual_tasks import Task
 from mercer.solvers.choose import SolverPlan
-from mercer.solvers.smo import smo
+from mercer.solvers.choose_dual import choose_dual
+from mercer.solvers.descent import solved
 from mercer.solvers.smo_solution import DualSolution
 from mercer.solvers.smo_start import Start
 from mercer.types import Array, Indices
@@ -53,6 +58,7 @@ class SupportVectorMachine(KernelMachine):
     max_iter: Any
     verbose: Any
     function_: Function
+    plan_: SolverPlan
     support_: Indices
     intercept_: Reals
     n_iter_: Any
@@ -78,11 +84,10 @@ class SupportVectorMachine(KernelMachine):
         if not (isinstance(self.coef0, Real) and np.isfinite(float(self.coef0))):
             raise InvalidParameter(f"coef0 is a finite number, got {self.coef0!r}.")
         plan = self._wanted_plan()
-        if (plan.method, plan.anchors, plan.tolerance) != ("auto", "auto", "auto"):
+        if plan.tolerance != "auto":
             raise InvalidParameter(
-                "the plan of a support vector machine says memory, threads and precision: it "
-                f"has one method, all points are anchors, and `tol` is its tolerance; got "
-                f"{plan}."
+                "the plan of a support vector machine says how and where, and `tol` is its "
+                f"tolerance; got {plan}.\nSet `tol`, and leave the tolerance of the plan."
             )
         return plan
 
@@ -164,7 +169,7 @@ class SupportVectorMachine(KernelMachine):
         self, dual: Dual, rows: Rows, start: Start | None = None, spent: int = 0
     ) -> DualSolution:
         """The solution of one dual problem, for which so many pairs were moved before."""
-        return smo(
+        return solved(
             dual,
             rows,
             tolerance=float(self.tol),
@@ -175,10 +180,32 @@ class SupportVectorMachine(KernelMachine):
 
     def _rows(self, points: Batch, plan: Plan) -> Rows:
         """The rows of the Gram matrix, as precise as the plan wants."""
+        features = self._features(points, plan)
+        if features is not None:
+            return features
         rows = KernelRows(self.kernel_, points, plan)
         if is_sharp(len(points), plan):
             rows.sharpen()
         return rows
+
+    def _features(self, points: Batch, plan: Plan) -> FeatureRows | None:
+        """The features that stand for all rows, where the plan has chosen any."""
+        self._landmarks: Landmarks | None = None
+        if self.plan_.method == "smo":
+            return None
+        if self.plan_.method == "primal":
+            rows, self._landmarks = by_features(self.kernel_, points, plan)
+            return rows
+        self._landmarks = Landmarks.of(self.kernel_, points, self.plan_.anchors, self._chance())
+        sharp = is_sharp(len(points), plan)
+        rows = by_landmarks(self.kernel_, points, self._landmarks, plan, sharp=sharp)
+        self.plan_ = self.plan_.told(str(rows.approximation))
+        return rows
+
+    def _chance(self) -> Any:
+        """What draws: always the same where no state is given, as few of these machines ask."""
+        state = getattr(self, "random_state", None)
+        return check_random_state(0 if state is None else state)
 
     # The cost
 
@@ -222,12 +249,14 @@ class SupportVectorMachine(KernelMachine):
         )
         self.kernel_, self.C_ = self.path_.best
 
-    def _tell_plan(self, rows: int, plan: Plan) -> None:
-        memory = min(plan.budget(), (8 if is_sharp(rows, plan) else 4) * rows**2)
-        self.plan_ = SolverPlan(
-            "smo", f"the dual problem of {rows} rows, by rows of their Gram matrix", memory,
-            plan.budget(), rows, plan.crew(), float(self.tol),
-        )  # fmt: skip
+    def _tell_plan(self, points: Batch, plan: Plan) -> None:
+        self.plan_ = choose_dual(
+            plan,
+            len(points),
+            width=lambda: feature_width(self.kernel_, points),
+            tolerance=float(self.tol),
+            sharp=is_sharp(len(points), plan),
+        )
         if self.verbose:
             print(f"{self.kernel_}; {self.plan_}")  # noqa: T201
 
@@ -248,12 +277,20 @@ class SupportVectorMachine(KernelMachine):
 
     # Telling
 
-    def _tell_function(self, points: Batch, coefficients: Reals, offsets: Reals) -> None:
-        """The function over the points that have a coefficient, and its offset."""
+    def _tell_function(
+        self, points: Batch, coefficients: Reals, offsets: Reals, weights: Reals | None
+    ) -> None:
+        """The function over the points that have a coefficient, or over landmarks; and its
+        offset.
+        """
+        self.intercept_ = offsets
+        landmarks, self._landmarks = self._landmarks, None
+        if landmarks is not None and weights is not None:
+            self.function_ = landmarks.function(self.kernel_, weights)
+            return
         used = np.flatnonzero(coefficients.reshape(len(points), -1).any(axis=1))
         kept = used if len(used) else np.zeros(1, np.int64)
         self.function_ = Function(self.kernel_, points[kept], coefficients[kept])
-        self.intercept_ = offsets
 
     def _tell_support(self, points: Batch, support: Indices, coefficients: Array) -> None:
         """The support vectors among the rows as they came, and their coefficients.
@@ -280,7 +317,9 @@ class SupportVectorMachine(KernelMachine):
 
     def _tell_single(self, points: Batch, sample: Sample, solution: DualSolution) -> None:
         """What a machine with one function is known for."""
-        self._tell_function(sample.points, solution.coefficients, solution.offset.copy())
+        self._tell_function(
+            sample.points, solution.coefficients, solution.offset.copy(), solution.weights
+        )
         told = sample.as_they_came(solution.coefficients, share=True)
         support = np.flatnonzero(told)
         self._tell_support(points, support, told[None, support])

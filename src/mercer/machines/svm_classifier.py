@@ -83,7 +83,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
             lambda rows: Classes.of(labels.kept(labels.codes[rows]), weights[rows], rest=rest),
             labels.codes, plan,
         )  # fmt: skip
-        self._tell_plan(len(sample), plan)
+        self._tell_plan(sample.points, plan)
         self._fit_classes(points, sample, labels.codes, factors, plan)
         return self
 
@@ -122,15 +122,24 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
             one = solve(0, self._rows(sample.points, plan))
             self.solution_ = one
             self.n_iter_ = np.array([one.steps], np.int32)
-            coefficients, offsets = one.coefficients, one.offset.copy()
+            coefficients, offsets, seen = one.coefficients, one.offset.copy(), one.weights
         else:
             sharp = is_sharp(len(sample), plan)
-            found = solve_pairs(self.kernel_, sample.points, problems, solve, plan, sharp=sharp)
+            features = self._features(sample.points, plan)
+            found = solve_pairs(
+                self.kernel_,
+                sample.points,
+                problems,
+                solve,
+                plan,
+                sharp=sharp,
+                features=features,
+            )
             self.solution_, self.n_iter_ = found.evidence, found.steps
-            coefficients, offsets = found.coefficients, found.offsets
+            coefficients, offsets, seen = found.coefficients, found.offsets, found.weights
         if self.probability is True:
             self.calibration_ = told
-        self._tell_function(sample.points, coefficients, offsets)
+        self._tell_function(sample.points, coefficients, offsets, seen)
         self._tell_classes(points, sample, codes, coefficients)
         self._end(converged=self.solution_.converged)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch
+from mercer.gram.features import FeatureRows
 from mercer.gram.rows import Rows
 from mercer.gram.shared import SharedRows
 from mercer.kernels import Kernel
@@ -35,12 +36,14 @@ class Pairs:
         offsets: One a problem.
         steps: The pairs of variables that each has moved.
         evidence: That of the worst.
+        weights: A row a feature, a column a pair, where features stood for the points.
     """
 
     coefficients: Reals
     offsets: Reals
     steps: NDArray[np.int32]
     evidence: Solution
+    weights: Reals | None
 
 
 def solve_pairs(
@@ -51,6 +54,7 @@ def solve_pairs(
     plan: Plan,
     *,
     sharp: bool,
+    features: FeatureRows | None = None,
 ) -> Pairs:
     """Solve several problems of two classes, over rows of one Gram matrix.
 
@@ -61,11 +65,12 @@ def solve_pairs(
         solve: Solves the problem of this number, over its rows.
         plan: The memory, and the threads.
         sharp: Whether kernel values are kept in float64.
+        features: Features that stand for all points, instead of kernel values.
     """
     tiles = kernel.tiles(points[:1], points[:1])
     crew = plan.crew() or available()
     crew = 1 if tiles.serial or len(points) < SMALL else min(crew, len(problems))
-    shared = SharedRows(kernel, points, plan, sharp=sharp)
+    shared = SharedRows(kernel, points, plan, sharp=sharp) if features is None else features
     own = Plan(memory=max(1, plan.budget() // crew), threads=1, precision=plan.precision)
     found: dict[int, DualSolution] = {}
 
@@ -86,7 +91,7 @@ def _gathered(places: list[Indices], solutions: list[DualSolution], rows: int) -
         coefficients[mine, column] = solution.coefficients
     offsets = np.concatenate([solution.offset for solution in solutions])
     evidence = Solution(
-        "smo",
+        solutions[0].method,
         coefficients,
         offsets,
         max(solution.residual for solution in solutions),
@@ -94,9 +99,12 @@ def _gathered(places: list[Indices], solutions: list[DualSolution], rows: int) -
         sum(solution.steps for solution in solutions),
         all(solution.converged for solution in solutions),
         sum(solution.seconds for solution in solutions),
+        solutions[0].approximation,
     )
+    seen = [solution.weights for solution in solutions if solution.weights is not None]
+    weights = np.column_stack(seen) if seen else None
     steps = np.array([solution.steps for solution in solutions], np.int32)
-    return Pairs(coefficients, offsets, steps, evidence)
+    return Pairs(coefficients, offsets, steps, evidence, weights)
 
 
 def told_by_class(coefficients: Array, codes: Indices, classes: int) -> Reals:

@@ -42,7 +42,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         cache_size: Taken for scikit-learn's sake; the plan says how much memory there is.
         verbose: Whether progress is printed.
         max_iter: The most pairs to move, -1 for no limit.
-        plan: How to compute: a `Plan` with memory, threads and precision.
+        plan: How to compute: a `Plan`, or the name of a method: "smo" (exactly), "landmarks"
+            (by default beyond 100000 distinct rows) or "primal" (the kernel's own features).
 
     Attributes:
         support_: The rows of the support vectors.
@@ -107,7 +108,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         points = self._read(X, fitting=True)
         sample = self._sample(points, None, sample_weight)
         self.kernel_ = self._found_kernel(sample.points, sample.weights, None)
-        self._tell_plan(len(sample), plan)
+        self._tell_plan(sample.points, plan)
         dual = one_class(sample.weights, float(self.nu), len(sample))
         solution = self._solved(dual, self._rows(sample.points, plan))
         self._tell_single(points, sample, solution)

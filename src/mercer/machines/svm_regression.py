@@ -44,7 +44,7 @@ class SupportVectorRegressor(RegressorMixin, SupportVectorMachine):  # type: ign
         numbers = one_target(y, len(points), type(self).__name__)
         sample = self._sample(points, numbers, sample_weight)
         self._find_kernel(sample, plan)
-        self._tell_plan(len(sample), plan)
+        self._tell_plan(sample.points, plan)
         dual = self._dual(sample.targets[:, 0], sample.weights)
         solution = self._solved(dual, self._rows(sample.points, plan))
         self._tell_single(points, sample, solution)
@@ -88,7 +88,8 @@ class SVR(SupportVectorRegressor):
         cache_size: Taken for scikit-learn's sake; the plan says how much memory there is.
         verbose: Whether progress is printed.
         max_iter: The most pairs to move, -1 for no limit.
-        plan: How to compute: a `Plan` with memory, threads and precision.
+        plan: How to compute: a `Plan`, or the name of a method: "smo" (exactly), "landmarks"
+            (by default beyond 100000 distinct rows) or "primal" (the kernel's own features).
 
     Attributes:
         C_: The cost.
@@ -189,7 +190,8 @@ class NuSVR(SupportVectorRegressor):
         cache_size: Taken for scikit-learn's sake; the plan says how much memory there is.
         verbose: Whether progress is printed.
         max_iter: The most pairs to move, -1 for no limit.
-        plan: How to compute: a `Plan` with memory, threads and precision.
+        plan: How to compute: a `Plan`, or the name of a method: "smo" (exactly), "landmarks"
+            (by default beyond 100000 distinct rows) or "primal" (the kernel's own features).
 
     Attributes:
         support_: The rows of the support vectors.

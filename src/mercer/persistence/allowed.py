@@ -23,6 +23,7 @@ from mercer.domains import (
 from mercer.domains.samples import Sample
 from mercer.functions import Function
 from mercer.gram import GramPlan
+from mercer.gram.features import Approximation
 from mercer.kernels import FeatureKernel, FunctionKernel, Kernel, Pullback, Weighted
 from mercer.machines.cca import View
 from mercer.machines.least_squares import Fitted
@@ -59,6 +60,7 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
     {
         kind.__name__: kind
         for kind in (
+            Approximation,
             Band,
             CategoryBatch,
             Crossed,

@@ -63,6 +63,10 @@ class SolverPlan:
         """The same plan after the method has changed."""
         return replace(self, method=method, why=why, memory=memory)
 
+    def told(self, more: str) -> SolverPlan:
+        """The same plan with more to say."""
+        return replace(self, why=f"{self.why}; {more}")
+
 
 def choose_least_squares(
     plan: Plan,

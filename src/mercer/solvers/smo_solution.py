@@ -28,6 +28,8 @@ class DualSolution(Solution):
         scale: What the coefficients were multiplied by: 1, except for nu in classification,
             where the margin becomes 1, and the hard margin.
         checks: How often all slopes were computed anew in float64.
+        weights: What stands before each feature, where the Gram matrix is F F': it is F' times
+            the coefficients.
     """
 
     variables: Reals
@@ -37,6 +39,7 @@ class DualSolution(Solution):
     levels: Reals
     scale: float = 1.0
     checks: int = 0
+    weights: Reals | None = None
 
 
 def levels_of(dual: Dual, signed: Reals, slopes: Reals, spans: list[Span]) -> Reals:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.gram.features import Approximation
+
 Reals = NDArray[np.float64]
 
 
@@ -25,6 +27,8 @@ class Solution:
         steps: Iterations, 1 for a direct method.
         converged: Whether the tolerance was reached.
         seconds: How long it took.
+        approximation: How far the features that were solved for are from the kernel; None where
+            they are not known to be.
     """
 
     method: str
@@ -35,11 +39,14 @@ class Solution:
     steps: int = 1
     converged: bool = True
     seconds: float = 0.0
+    approximation: Approximation | None = None
 
     def __repr__(self) -> str:
         gap = "" if self.gap is None else f", gap={self.gap:.1e}"
         end = "" if self.converged else ", not converged"
+        near = self.approximation
+        told = "" if near is None else f", missed={near.missed:.1e} of the trace"
         return (
             f"Solution({self.method}, residual={self.residual:.1e}{gap}, "
-            f"steps={self.steps}{end})"
+            f"steps={self.steps}{end}{told})"
         )
