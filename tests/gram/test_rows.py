@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import mercer as mc
+from mercer.gram import rows as module
 from mercer.gram.rows import KernelRows, MatrixRows
+from mercer.loops import smo as loops
 from mercer.plan import Plan
 
 
@@ -62,13 +64,38 @@ def test_tiles_blocks_and_products_agree_with_the_matrix(rng, X, make):
 
 def test_a_tile_of_all_rows_is_the_store_itself(X):
     rows = kept(mc.Gaussian(), X)
-    tile, stride = rows.tile(np.concatenate([np.arange(300), np.zeros(4, np.int64)]))
+    tile, stride = rows.tile(np.concatenate([np.arange(300), np.zeros(4, np.int64)]), once=True)
     assert stride == 300
     assert rows.is_whole
     assert len(tile) >= 300 * 300 + 15
     np.testing.assert_allclose(
         tile[: 300 * 300].reshape(300, 300), mc.Gaussian()(X), atol=2.0**-15
     )
+
+
+@pytest.mark.parametrize("sharp", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("compresses", [False, True])
+def test_a_tile_of_some_rows_is_copied_from_the_store(
+    rng, X, sharp, threads, compresses, monkeypatch
+):
+    # Off where it is on, never on where the processor does not have it.
+    monkeypatch.setattr(loops, "COMPRESSES", loops.COMPRESSES and compresses)
+    monkeypatch.setattr(module, "LOT", 16)  # two threads for few rows
+    kernel = mc.Gaussian()
+    rows = KernelRows(kernel, kernel.domain.encode(X), mc.Plan(threads=threads))
+    if sharp:
+        rows.sharpen()
+    rows.tile(np.arange(300), once=True)
+    K = kernel(X)
+    for count in (299, 150, 40, 3, 1):
+        chosen = np.sort(rng.permutation(300)[:count])
+        padded = np.concatenate([chosen, np.repeat(chosen[:1], -count % 16)])
+        tile, stride = rows.tile(padded, once=True)
+        assert stride == count
+        own = tile[: count**2].reshape(count, count)
+        np.testing.assert_allclose(own, K[np.ix_(chosen, chosen)], atol=2.0**-15)
+        assert len(tile) >= count**2 + 15
 
 
 def test_rows_can_be_had_in_float64(rng, X):

@@ -1,13 +1,16 @@
 """The nearest rows of a table, against plain differences and a stable sort."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.neighbors import NearestNeighbors
 
 from mercer.loops import nearest as module
-from mercer.loops.nearest import FEW, STRIP, nearest
+from mercer.loops.nearest import SPAN, STRIP, nearest, scratch
 
 
 def plain(queries, table, k, factor=None):
@@ -36,9 +39,50 @@ def test_the_answer_is_that_of_plain_differences(rng, dtype, shape):
           rng.normal(size=(columns, width)).astype(dtype), k)  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_tiles_spans_and_strips_have_ends(rng, dtype):
+    # More than one of each: of the table a tile is some hundred rows, and the last is short.
+    queries = rng.normal(size=(2 * STRIP + 11, 40)).astype(dtype)
+    table = rng.normal(size=(SPAN + 29, 40)).astype(dtype)
+    _, rows = nearest(queries, table, 4, np.ones(40))
+    # A tree measures by differences too, and not all of them at once.
+    tree = NearestNeighbors(n_neighbors=4, algorithm="kd_tree").fit(table)
+    np.testing.assert_array_equal(rows, tree.kneighbors(queries)[1])
+
+
+def test_the_table_may_be_in_single_and_the_queries_in_double_precision(rng):
+    queries, table = rng.normal(size=(60, 5)), rng.normal(size=(300, 5))
+    agree(queries, table.astype(np.float32), 4)
+    agree(queries.astype(np.float32), table, 4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("spread", [1.0, 1e-4])
+def test_the_memory_does_not_grow_with_the_table(rng, dtype, spread):
+    # With a small spread beside two far clusters only the second look, in double, decides.
+    width, k = 20, 5
+
+    def beside(rows):
+        """What a search takes at most beyond what it returns."""
+        table = spread * rng.normal(size=(rows, width)).astype(dtype)
+        table[::2, 0] += 10
+        queries = table[-1500:].copy()
+        tracemalloc.start()
+        found = nearest(queries, table, k, np.ones(width), 2)
+        now, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(found[1]) == 1500
+        return peak - now
+
+    few, many = beside(20_000), beside(100_000)
+    # A few numbers of each query, and what Python itself keeps for a moment.
+    assert many <= scratch(width, k, 2) + 48 * 1500 + 50_000
+    assert many <= 1.05 * few
+
+
 grids = hnp.arrays(
     np.float64,
-    st.tuples(st.integers(FEW + 1, 40), st.integers(1, 3)),
+    st.tuples(st.integers(1, 40), st.integers(1, 3)),
     elements=st.integers(-2, 2).map(float),
 )
 
@@ -115,21 +159,20 @@ def test_a_pair_has_one_distance_however_it_was_found(rng):
     table = rng.normal(size=(500, 11))
     queries = rng.normal(size=(20, 11))
     many, _ = nearest(queries, table, 3, np.ones(11))
-    one, _ = nearest(queries[:1], table, 3, np.ones(11))  # by differences alone
+    one, _ = nearest(queries[:1], table, 3, np.ones(11))
     np.testing.assert_array_equal(many[:1], one)
 
 
 def test_single_precision_proposes_and_never_decides(rng, monkeypatch):
     # Random points: nearly every query is decided by the first scores.
     decided = []
-    screen = module._Table.screen
+    propose = module._Scores.propose
 
-    def spy(table, rows):
-        screen(table, rows)
-        if rows.size:
-            decided.append((table.dtype.name, table.search.sure[rows].mean()))
+    def spy(scores, rows):
+        propose(scores, rows)
+        decided.append((scores.dtype.name, scores.search.sure[rows].mean()))
 
-    monkeypatch.setattr(module._Table, "screen", spy)
+    monkeypatch.setattr(module._Scores, "propose", spy)
     agree(rng.normal(size=(100, 20)), rng.normal(size=(2000, 20)), 5)
     assert decided[0][0] == "float32"
     assert decided[0][1] > 0.9

@@ -5,7 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from mercer.loops import (
+    CHI2,
     DOT,
+    MANHATTAN,
+    MINIMUM,
     SQUARED,
     Pairwise,
     Profile,
@@ -13,8 +16,9 @@ from mercer.loops import (
     dense,
     product_is_safe,
     profiles,
+    symmetric,
 )
-from mercer.loops.pairwise import pack, squared_norms
+from mercer.loops.pairwise import pack, repack, squared_norms
 
 LIMIT = {np.float64: 2.0**-40, np.float32: 2.0**-15}
 
@@ -29,6 +33,71 @@ def test_points_are_packed_coordinate_by_coordinate(rng, shape, size):
     table = packed.reshape(panels, shape[1], size).transpose(0, 2, 1).reshape(-1, shape[1])
     np.testing.assert_array_equal(table[: shape[0]], points)
     assert not table[shape[0] :].any()
+
+
+@pytest.mark.parametrize("size", [1, 4, 48])
+def test_points_that_were_packed_are_packed_again(rng, size):
+    points = rng.normal(size=(101, 3))
+    chosen = rng.integers(0, 101, 57)  # some of them twice
+    found = repack(pack(points, size), size, 3, chosen)
+    np.testing.assert_array_equal(found, pack(points[chosen], size))
+
+
+PLAIN = {
+    DOT: lambda x, y: x @ y,
+    SQUARED: lambda x, y: ((x - y) ** 2).sum(),
+    MANHATTAN: lambda x, y: np.abs(x - y).sum(),
+    MINIMUM: lambda x, y: np.minimum(x, y).sum(),
+    CHI2: lambda x, y: ((x - y) ** 2 / (x + y)).sum(),
+}
+
+
+@pytest.mark.parametrize("operation", PLAIN)
+@pytest.mark.parametrize("count", [1, 2, 60])
+def test_some_rows_and_columns_of_a_matrix(rng, operation, count):
+    X, Y = rng.uniform(0.5, 1, (50, 3)), rng.uniform(0.5, 1, (60, 3))
+    X[7] = np.nan
+    tiles = Pairwise(X, Y, operation, Profile())
+    rows, columns = rng.integers(0, 50, count), rng.integers(0, 60, 77)
+    rows[0] = 7
+    wanted = np.array([[PLAIN[operation](x, y) for y in Y] for x in X[rows]])
+    # Three terms of at most 1, each rounded twice, and their sum.
+    np.testing.assert_allclose(dense(tiles.picked(rows)), wanted, atol=10 * 2.0**-53)
+    both = dense(tiles.picked(rows, columns))
+    np.testing.assert_allclose(both, wanted[:, columns], atol=10 * 2.0**-53)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [1, 30])
+def test_a_part_of_a_symmetric_matrix_is_symmetric(rng, dtype, rows):
+    X = rng.normal(size=(rows, 4)).astype(dtype)
+    squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    tiles = Pairwise(
+        X, X, DOT, Profile(profiles.GAUSSIAN, 0.3), norms=(squares,) * 2, product=True,
+        own=np.zeros(rows),
+    )  # fmt: skip
+    chosen = rng.integers(0, rows, 41)
+    gaps = X.astype(float)[chosen][:, None] - X.astype(float)[chosen][None]
+    exact = np.exp(-0.3 * (gaps**2).sum(axis=-1))
+    part = dense(tiles.picked(chosen, chosen))
+    assert np.abs(part - exact).max() <= LIMIT[dtype]
+    assert (np.diagonal(part) == 1).all()
+    np.testing.assert_array_equal(symmetric(tiles.picked(chosen, chosen)), part)
+    other = dense(tiles.picked(chosen, chosen[::-1].copy()))  # nothing is exact by itself here
+    assert np.abs(other - exact[:, ::-1]).max() <= LIMIT[dtype]
+
+
+@pytest.mark.parametrize("count", [1, 2, 143, 145, 300, 2_400])
+@pytest.mark.parametrize("missing", [False, True])
+def test_one_thread_fills_a_symmetric_matrix_as_several_do(rng, count, missing):
+    X = rng.uniform(size=(count, 2))
+    X[count // 2] = np.nan if missing else 0
+    tiles = Pairwise(X, X, MINIMUM, Profile())
+    wanted = np.minimum(X[:, :1], X[:, 0]) + np.minimum(X[:, 1:], X[:, 1])
+    for threads in (1, 3):
+        np.testing.assert_allclose(symmetric(tiles, threads=threads), wanted, rtol=2.0**-52)
+    upper = symmetric(tiles, np.zeros((count, count)), 1, mirror=False)
+    np.testing.assert_array_equal(np.triu(upper), np.triu(symmetric(tiles, threads=3)))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
 from mercer.loops import (
     Combined,
@@ -12,6 +13,7 @@ from mercer.loops import (
     Workspace,
     compressed,
     dense,
+    profiles,
 )
 from mercer.loops.pairwise import DOT
 
@@ -34,6 +36,18 @@ def test_scratch_is_left_clean(rng):
         SparsePairwise(left, right, Profile()).fill((0, 20), (0, 30), out, work)
         np.testing.assert_allclose(out, (left @ right.T).toarray(), atol=1e-14)
     assert not work.zeros(1, np.dtype(float)).any()
+
+
+@pytest.mark.parametrize("columns", [1, 30])
+def test_some_rows_and_columns_of_a_sparse_matrix(rng, columns):
+    X, Y = (sp.random_array((n, 40), density=0.3, rng=rng, format="csr") for n in (20, columns))
+    norms = X.power(2).sum(axis=1), Y.power(2).sum(axis=1)
+    tiles = SparsePairwise(X, Y, Profile(profiles.GAUSSIAN, 0.2), norms=norms, product=True)
+    rows, others = rng.integers(0, 20, 31), rng.integers(0, columns, 17)
+    exact = np.exp(-0.2 * cdist(X.toarray(), Y.toarray(), "sqeuclidean"))
+    np.testing.assert_allclose(dense(tiles.picked(rows)), exact[rows], rtol=1e-13)
+    found = dense(tiles.picked(rows, others))
+    np.testing.assert_allclose(found, exact[np.ix_(rows, others)], rtol=1e-13)
 
 
 def test_two_sparse_matrices_of_different_widths_share_a_thread(rng):

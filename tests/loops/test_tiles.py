@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from mercer.errors import InvalidParameter
 from mercer.loops import (
@@ -9,8 +10,10 @@ from mercer.loops import (
     Applied,
     Blocks,
     Combined,
+    Narrowed,
     Pairwise,
     Profile,
+    SparsePairwise,
     Stored,
     Workspace,
     dense,
@@ -54,6 +57,30 @@ def test_symmetric_fills_each_tile_once(rng):
 
     symmetric(Blocks((300, 300), matrix.dtype, block), threads=1)
     assert asked == [(0, 144, 0, 300), (144, 288, 144, 300), (288, 300, 288, 300)]
+
+
+def test_some_rows_of_a_combination_are_a_combination_of_some_rows(rng):
+    X = rng.uniform(size=(40, 3))
+    S = sp.csr_array(np.where(rng.random((40, 9)) < 0.3, rng.uniform(size=(40, 9)), 0))
+    both = Combined(Pairwise(X, X, DOT, Profile()), SparsePairwise(S, S, Profile()), np.add)
+    rows, columns = rng.integers(0, 40, 25), rng.integers(0, 40, 33)
+    wanted = (X @ X.T + (S @ S.T).toarray())[rows]
+    # Sums of twelve products below 1.
+    bound = 24 * 2.0**-53 * 12
+    np.testing.assert_allclose(dense(both.picked(rows)), wanted, atol=bound)
+    found = dense(Narrowed(both, np.dtype(np.float32)).picked(rows, columns))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, wanted[:, columns], rtol=2.0**-23)
+    symmetrical = dense(both.picked(rows, rows))
+    np.testing.assert_allclose(symmetrical, wanted[:, rows], atol=bound)
+
+
+def test_what_is_not_prepared_is_not_picked(rng):
+    whole = Stored(rng.normal(size=(5, 5)))
+    assert whole.picked(np.arange(2)) is None
+    cut = Pairwise(np.ones((5, 2)), np.ones((5, 2)), DOT, Profile())
+    assert Combined(cut, whole, np.add).picked(np.arange(2)) is None
+    assert Narrowed(whole, np.dtype(np.float32)).picked(np.arange(2)) is None
 
 
 @pytest.mark.parametrize("threads", [1, 2])

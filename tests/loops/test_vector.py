@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 from llvmlite.binding import get_host_cpu_features
@@ -11,7 +12,16 @@ from llvmlite.binding import get_host_cpu_features
 from mercer.loops import profiles
 from mercer.loops.tiles import COLUMNS as TILE_COLUMNS
 from mercer.loops.tiles import ROWS as TILE_ROWS
-from mercer.loops.vector import ROWS, roundings, run_length, sparse_wide, wide
+from mercer.loops.vector import (
+    BITS,
+    ROWS,
+    below,
+    lowest_bit,
+    roundings,
+    run_length,
+    sparse_wide,
+    wide,
+)
 
 DTYPES = [np.float64, np.float32]
 
@@ -131,3 +141,23 @@ def test_register_tiles_follow_what_numba_compiles_for(tmp_path, features, size)
 
 def host_features():
     return [name for name, there in get_host_cpu_features().items() if there]
+
+
+@numba.njit
+def places_below(numbers, start, bar):
+    """The places that `below` and `lowest_bit` name, one after the other."""
+    found, bits = [], below(numbers, start, bar)
+    while bits != 0:
+        found.append(lowest_bit(bits))
+        bits &= bits - 1
+    return found
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_bits_tell_which_numbers_are_below_a_bar(rng, dtype):
+    numbers = rng.normal(size=3 * BITS).astype(dtype)
+    numbers[rng.permutation(3 * BITS)[:30]] = np.repeat([np.nan, np.inf, -np.inf], 10)
+    for bar in (*numbers[:40], dtype(-np.inf), dtype(np.inf), dtype(np.nan)):
+        for start in (0, 7, 2 * BITS):
+            found = places_below(numbers, start, bar)
+            assert found == np.flatnonzero(numbers[start : start + BITS] < bar).tolist()

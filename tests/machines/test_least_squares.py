@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mercer as mc
+from mercer.domains.samples import as_sample
 from mercer.errors import BudgetExceeded, NotPositiveDefinite
 from mercer.machines.assumed import check_assumed
-from mercer.machines.data import as_sample
 from mercer.machines.least_squares import fit_least_squares
 from mercer.solvers import cholesky, choose
 

@@ -1,6 +1,7 @@
 """Neighbours in feature space, against scikit-learn and against all distances."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -190,6 +191,43 @@ def test_the_plan_says_how_neighbours_are_found(rng):
     assert "blocked" in str(mc.KernelNeighborsClassifier("polynomial(2)").fit(X, y).plan_)
     with pytest.raises(mc.errors.InvalidParameter, match="plan"):
         mc.KernelNeighborsClassifier("linear", plan="cholesky").fit(X, y)
+
+
+def peak(work):
+    """The memory that work takes beyond what it returns."""
+    work()  # once before, to compile
+    tracemalloc.start()
+    found = work()
+    now, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found) == 2
+    return most - now
+
+
+@pytest.mark.parametrize("dtypes", [("float32", "float32"), ("float64", "float64"),
+                                    ("float32", "float64")])  # fmt: skip
+def test_a_search_takes_what_the_plan_says_and_no_copy_of_the_points(rng, dtypes):
+    X, new = (
+        rng.normal(size=(n, 16)).astype(t) for n, t in zip((200_000, 800), dtypes, strict=True)
+    )
+    plan = mc.Plan(threads=2)
+    model = mc.KernelNeighborsClassifier("gaussian(2)", 5, plan=plan).fit(
+        X, np.arange(200_000) % 2
+    )
+    taken = peak(lambda: model.kneighbors(new))
+    # What is told is for many queries; each has a few numbers more.
+    assert taken <= model.plan_.memory + 48 * 800 + 50_000
+    assert model.plan_.memory < X.nbytes / 10
+
+
+def test_neighbours_by_kernel_values_store_no_matrix(rng):
+    X, new = rng.normal(size=(8000, 3)), rng.normal(size=(4000, 3))
+    plan = mc.Plan(method="blocked", threads=2)
+    model = mc.KernelNeighborsRegressor("polynomial(2)", 5, plan=plan).fit(X, np.arange(8000.0))
+    # Beside the tiles the points, scaled and packed, and a few numbers of each query and row.
+    rest = 3 * (X.nbytes + new.nbytes) + 8 * (12 * 8000 + 5 * 12 * 4000)
+    assert peak(lambda: model.kneighbors(new)) <= model.plan_.memory + rest
+    assert model.plan_.memory + rest < 8 * 8000 * 4000 / 20
 
 
 def test_the_threads_change_nothing(rng):

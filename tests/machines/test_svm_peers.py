@@ -27,6 +27,7 @@ REASONS = {
         "test_bad_input": "sparse points are taken by a machine that learned from dense ones",
         "test_precomputed": TWINS,
         "test_svc_clone_with_callable_kernel": TWINS,
+        "test_n_iter_libsvm": "NuSVC has no margin on these data, which is an error here",
         "test_libsvm_convergence_warnings": "two steps are enough for this solver",
     },
     "test_sparse.py": {
@@ -45,9 +46,8 @@ import pytest
 import sklearn.svm
 
 import mercer as mc
-from mercer.machines.svm import NuSVC
 
-for kind in (mc.SVC, NuSVC, mc.SVR, mc.NuSVR, mc.OneClassSVM):
+for kind in (mc.SVC, mc.NuSVC, mc.SVR, mc.NuSVR, mc.OneClassSVM):
     setattr(sklearn.svm, kind.__name__, kind)
 folder = Path(sklearn.svm.__file__).parent / "tests"
 files = [str(folder / name) for name in ("test_svm.py", "test_sparse.py")]

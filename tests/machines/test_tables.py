@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import mercer as mc
 from mercer.domains import DenseBatch, RecordBatch, SetBatch, Vectors
+from mercer.domains.natural import looks_like_vectors, natural
 from mercer.errors import InvalidInput, InvalidType
-from mercer.machines.tables import looks_like_vectors, natural
 
 NAN = float("nan")
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, NuSVC
 
 import mercer as mc
 from mercer.errors import InvalidInput, InvalidParameter
@@ -40,6 +40,10 @@ def at_the_grid(display, machine, word):
     first, second = display.axes
     pairs = [[x, y] for y in second for x in first]
     return getattr(machine, word)(np.array(pairs))
+
+
+def sorted_rows(X):
+    return X[np.lexsort(X.T)]
 
 
 def names(display):
@@ -123,6 +127,7 @@ def test_the_support_vectors_of_a_perceptron_are_its_mistakes(two):
     machine = mc.KernelPerceptron(K).fit(*two)
     display = DecisionDisplay.from_estimator(machine, *two, size=5)
     np.testing.assert_array_equal(display.support, machine.support_)
+    assert display.bounded is None
     assert names(display)[-1] == RINGED
 
 
@@ -133,6 +138,48 @@ def test_the_support_vectors_of_the_hinge_loss_are_those_of_an_svm(two):
     peer = SVC(C=C, gamma=0.5, tol=1e-10).fit(X, y)
     display = DecisionDisplay.from_estimator(machine, X, y, size=5)
     np.testing.assert_array_equal(display.support, np.sort(peer.support_))
+    at_bound = np.abs(peer.dual_coef_[0]) == C
+    np.testing.assert_array_equal(display.bounded, np.sort(peer.support_[at_bound]))
+
+
+@pytest.mark.parametrize(
+    "machine", [mc.SVC(C=3.0, gamma=0.5), SVC(C=3.0, gamma=0.5)], ids=["ours", "theirs"]
+)
+def test_free_and_bounded_support_vectors_are_told_apart(machine, two):
+    machine.fit(*two)
+    display = DecisionDisplay.from_estimator(machine, *two, size=5)
+    at_bound = np.abs(machine.dual_coef_[0]) == 3.0
+    assert 0 < at_bound.sum() < len(at_bound)
+    np.testing.assert_array_equal(display.support, machine.support_)
+    np.testing.assert_array_equal(display.bounded, machine.support_[at_bound])
+    assert names(display)[2:] == ["free support vectors", "bounded support vectors"]
+    for line, chosen in zip(display.ax_.lines[-2:], (~at_bound, at_bound), strict=True):
+        rows = machine.support_[chosen]
+        drawn = np.transpose(line.get_data())
+        np.testing.assert_array_equal(sorted_rows(drawn), sorted_rows(two[0][rows]))
+
+
+def test_bounds_follow_the_weights_of_classes(two):
+    X, y = two
+    factors = {"in": 0.5, "out": 2.0}
+    machine = SVC(C=3.0, gamma=0.5, class_weight=factors).fit(X, y)
+    display = DecisionDisplay.from_estimator(machine, X, y, size=5)
+    bounds = 3.0 * np.array([factors[label] for label in y[machine.support_]])
+    at_bound = np.abs(machine.dual_coef_[0]) == bounds
+    np.testing.assert_array_equal(display.bounded, machine.support_[at_bound])
+
+
+def test_the_hard_margin_bounds_none(two):
+    X, y = two
+    display = DecisionDisplay.from_estimator(mc.SVC(C=np.inf).fit(X, y), X, y, size=5)
+    assert not display.bounded.size
+    assert names(display)[2:] == ["free support vectors"]
+
+
+def test_where_a_share_stands_for_the_cost_all_are_ringed_alike(two):
+    display = DecisionDisplay.from_estimator(NuSVC().fit(*two), *two, size=5)
+    assert display.bounded is None
+    assert names(display)[-1] == RINGED
 
 
 def test_points_beyond_the_margin_are_no_support_vectors(two):

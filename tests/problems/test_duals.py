@@ -1,5 +1,7 @@
 """The duals are the problems that the machines' own formulas say they are."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -97,3 +99,18 @@ def test_points_outside_of_the_box_or_off_the_plane_are_refused(rng):
     for bad in ([1.5, 1.5, 0.0], [-0.1, 0.0, 0.1], [0.5, 0.5, 0.5]):
         with pytest.raises(InvalidParameter, match="not feasible"):
             dual.check(np.array(bad))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_largest_share_is_feasible_and_more_is_not(seed):
+    rng = np.random.default_rng(seed)
+    signs, upper = rng.choice([-1.0, 1.0], 30), rng.lognormal(0, 4, 30)
+    lighter = min(upper[signs > 0].sum(), upper[signs < 0].sum())
+    with pytest.raises(InvalidParameter, match="specified nu is infeasible") as caught:
+        duals.classification_by_share(signs, upper, min(1.0, 2.001 * lighter / upper.sum()))
+    told = float(re.search(r"largest possible nu is (\S+);", str(caught.value))[1])
+    assert told == pytest.approx(2 * lighter / upper.sum(), rel=1e-5)
+    dual = duals.classification_by_share(signs, upper, told)
+    dual.check(dual.start)
+    for sign in (1, -1):
+        assert dual.start[signs == sign].sum() == pytest.approx(told * upper.sum() / 2)

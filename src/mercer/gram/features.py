@@ -92,7 +92,8 @@ class FeatureRows(Rows):
         self.places = np.arange(len(features)) if places is None else places
         self.size, self.width = len(self.places), features.shape[1]
         self.threads = available() if threads is None else threads
-        self.unit = float(np.finfo(np.float64).eps)
+        self.unit, self.is_cheap = float(np.finfo(np.float64).eps), True
+        self.is_whole = False
         self.flat = features.reshape(-1)
         self._lengths = squared_lengths(features, self.threads) if lengths is None else lengths
         if not np.isfinite(self._lengths).all():
@@ -116,7 +117,7 @@ class FeatureRows(Rows):
 
     # What every Gram matrix can do
 
-    def tile(self, chosen: Indices) -> tuple[Array, int]:
+    def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
         rows = DenseBatch(self.features[self.places[chosen]])
         return symmetric(_INNER.tiles(rows, rows), threads=self.threads).reshape(-1), len(
             chosen

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from mercer.domains import Batch, DenseBatch, SparseBatch
 from mercer.kernels import Kernel
 from mercer.loops import (
+    Narrowed,
     Pairwise,
+    SparsePairwise,
     Tiles,
-    Workspace,
     available,
     dense,
     multiply,
@@ -27,8 +28,7 @@ from mercer.loops import (
     run,
     symmetric,
 )
-from mercer.loops.smo import LANES, STRIP, add_rows, pick
-from mercer.loops.tiles import Slice
+from mercer.loops.smo import LANES, STRIP, add_rows, pick, pick_square
 from mercer.plan import Plan
 from mercer.types import Array, Indices
 
@@ -39,10 +39,13 @@ LOT = 512
 
 CHEAP = 1 << 28
 """Bytes of rows that are kept where computing one again takes no longer than the system takes
-to hand out memory for it: rows of dense points, by compiled loops."""
+to hand out memory for it: rows of points with few coordinates, by compiled loops."""
 
 NARROW = 128
 """Coordinates up to which rows of dense points are cheap."""
+
+THIN = 32
+"""The same for the coordinates of sparse points that are not zero, on average."""
 
 FLOAT32 = 1e-25, 1e30
 """Values that single precision holds, with room for their sums and squares."""
@@ -56,19 +59,28 @@ class Rows(ABC):
         diagonal: The values k(x, x).
         threads: How many threads it uses.
         unit: The rounding unit of the rows that `add` adds.
+        is_cheap: Whether a value is computed about as fast as it is written.
+        is_whole: Whether all values are stored.
     """
 
     size: int
     diagonal: Reals
     threads: int
     unit: float
+    is_cheap: bool
+    is_whole: bool
 
     @abstractmethod
-    def tile(self, chosen: Indices) -> tuple[Array, int]:
+    def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
         """The values between the chosen rows, flat, and the distance of its rows.
 
         They may be rough: float32 will do. Some more numbers than a row has columns can be
         read from any row.
+
+        Args:
+            chosen: Which rows.
+            once: Whether each is there once, in ascending order, but for the first one: it
+                follows some times more, to fill vectors up, and needs no values there.
         """
 
     @abstractmethod
@@ -111,10 +123,11 @@ class MatrixRows(Rows):
     def __init__(self, matrix: Array, threads: int | None = None) -> None:
         self.size, self._matrix = len(matrix), matrix
         self.diagonal = np.diagonal(matrix).astype(np.float64)
-        self.unit = float(np.finfo(matrix.dtype).eps)
+        self.unit, self.is_cheap = float(np.finfo(matrix.dtype).eps), True
+        self.is_whole = True
         self.threads = available() if threads is None else threads
 
-    def tile(self, chosen: Indices) -> tuple[Array, int]:
+    def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
         return self._picked(chosen, chosen).reshape(-1), len(chosen)
 
     def block(self, rows: Indices, columns: Indices) -> Reals:
@@ -153,32 +166,32 @@ class KernelRows(Rows):
     def __init__(self, kernel: Kernel, points: Batch, plan: Plan) -> None:
         self.size, points = len(points), _double(points)
         self.diagonal = kernel.diag(points).astype(np.float64)
-        crew = plan.crew()
-        self.threads = available() if crew is None else crew
         self._kernel, self._exact = kernel, points
         largest = float(self.diagonal.max(initial=0.0))
         tiny, huge = FLOAT32
         single = largest == 0 or tiny < largest < huge
         self._rough = _rough(kernel, points) if single else points
-        self._budget = plan.budget()
-        if _is_cheap(kernel, self._rough):
-            self._budget = min(self._budget, CHEAP)
+        self.is_cheap = _is_cheap(kernel, self._rough)
+        self._lend(plan)
         self._begin(np.dtype(np.float32 if single else np.float64))
+
+    def _lend(self, plan: Plan) -> None:
+        """Take the memory and the threads of a plan."""
+        crew = plan.crew()
+        self.threads = available() if crew is None else crew
+        self._budget = min(plan.budget(), CHEAP) if self.is_cheap else plan.budget()
 
     def _begin(self, dtype: np.dtype[Any]) -> None:
         """Begin to store rows of this type."""
         self._dtype, self.unit = dtype, float(np.finfo(dtype).eps)
         self._room = int(min(self._budget // (dtype.itemsize * self.size), self.size))
+        self._matrix: Tiles | None = None
         self._store: Array | None = None
         self._place = np.full(self.size, -1, np.int64)
         self._owner = np.full(self._room, -1, np.int64)
         self._next = self._computed = 0
-        self._is_whole = False
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the whole matrix is stored."""
-        return self._is_whole
+        self.is_whole = False
+        self._copy = np.empty(0, dtype)
 
     @property
     def memory(self) -> int:
@@ -188,23 +201,36 @@ class KernelRows(Rows):
     def sharpen(self) -> bool:
         if self._dtype == np.float64:
             return False
-        self._rough = self._exact
         self._begin(np.dtype(np.float64))
         return True
 
-    def tile(self, chosen: Indices) -> tuple[Array, int]:
-        if self._room == self.size == len(np.unique(chosen)) and _begins_in_order(chosen):
-            if not self._is_whole:
-                self._fill()
-            return self._flat, self.size
-        own = self._rough[chosen]
-        return symmetric(self._tiles(own, own), threads=self.threads).reshape(-1), len(chosen)
+    def tile(self, chosen: Indices, *, once: bool = False) -> tuple[Array, int]:
+        count = int(np.argmax(chosen)) + 1
+        if once and self._room == self.size == count and not self.is_whole:
+            self._fill()
+        if once and self.is_whole:
+            return self._copied(chosen[:count]), count
+        own = symmetric(self._picked(chosen, chosen), threads=self.threads)
+        return own.reshape(-1), len(chosen)
+
+    def _copied(self, chosen: Indices) -> Array:
+        """The stored values between these rows, flat: all there are, or a copy that lasts until
+        the next one is made. Memory that was written to before is filled faster.
+        """
+        count = len(chosen)
+        if count == self.size:
+            return self._flat
+        if len(self._copy) < count**2 + LANES:
+            self._copy = np.zeros(count**2 + LANES, self._dtype)
+        crew = self.threads if count > LOT else 1
+        pick_square(self._flat, self.size, chosen, self._copy, crew)
+        return self._copy
 
     def block(self, rows: Indices, columns: Indices) -> Reals:
         if not len(rows) or not len(columns):
             return np.zeros((len(rows), len(columns)))
-        left = self._exact[rows]
-        right = left if columns is rows else self._exact[columns]
+        left = self._points(rows)
+        right = left if columns is rows else self._points(columns)
         tiles = self._kernel.tiles(left, right)
         write = symmetric if right is left else dense
         return write(tiles, threads=self.threads).astype(np.float64, copy=False)
@@ -213,10 +239,11 @@ class KernelRows(Rows):
         support = np.flatnonzero(factors)
         if not len(support):
             return np.zeros(self.size)
+        every = self._points()
         if 2 * len(support) > self.size:
-            tiles, right, square = self._kernel.tiles(self._exact, self._exact), factors, True
+            tiles, right, square = self._kernel.tiles(every, every), factors, True
         else:
-            tiles = self._kernel.tiles(self._exact, self._exact[support])
+            tiles = self._kernel.tiles(every, every[support])
             right, square = factors[support], False
         found = multiply(tiles, right[:, None], is_symmetric=square, threads=self.threads)
         return found[:, 0]
@@ -241,14 +268,14 @@ class KernelRows(Rows):
         A row costs as much as two of the whole. What was computed is a lower bound of what
         will be; the first request, of the first working set, says how many it may be.
         """
-        if self._is_whole or self._room < self.size:
+        if self.is_whole or self._room < self.size:
             return False
         return self._computed + more > self.size // 4
 
     def _fill(self) -> None:
-        symmetric(self._tiles(self._rough, self._rough), self._kept(), self.threads)
+        symmetric(self._whole(), self._kept(), self.threads)
         self._place = np.arange(self.size)
-        self._computed, self._is_whole = self.size, True
+        self._computed, self.is_whole = self.size, True
 
     def _kept(self) -> Array:
         """Where rows are kept. The system lends the memory only as it is written to."""
@@ -261,7 +288,7 @@ class KernelRows(Rows):
 
     def _compute(self, fresh: Indices, factors: Reals, out: Reals) -> None:
         """Compute rows, add them, and keep them in the place of the oldest ones."""
-        tiles = self._tiles(self._rough[fresh], self._rough)
+        tiles = self._picked(fresh)
         count = len(fresh)
         if self._room < count:
             rows = dense(tiles, threads=self.threads)
@@ -277,26 +304,34 @@ class KernelRows(Rows):
         self._next, self._computed = first + count, self._computed + count
         self._add(self._kept(), places, factors, out)
 
+    def _points(self, rows: Indices | None = None) -> Batch:
+        """All points or some, in float64."""
+        return self._exact if rows is None else self._exact[rows]
+
+    def _drafts(self, rows: Indices | None = None) -> Batch:
+        """All points or some, in the precision of the rows."""
+        points = self._exact if self._dtype == np.float64 else self._rough
+        return points if rows is None else points[rows]
+
+    def _whole(self) -> Tiles:
+        """The whole matrix, in the precision of the rows."""
+        if self._matrix is None:
+            every = self._drafts()
+            self._matrix = self._tiles(every, every)
+        return self._matrix
+
+    def _picked(self, rows: Indices, columns: Indices | None = None) -> Tiles:
+        """Some rows of it, and all columns or, if they are the same, those."""
+        found = self._whole().picked(rows, columns)
+        if found is not None:
+            return found
+        own = self._drafts(rows)
+        return self._tiles(own, self._drafts() if columns is None else own)
+
     def _tiles(self, left: Batch, right: Batch) -> Tiles:
         """The values between two batches, in the precision of the rows."""
         tiles = self._kernel.tiles(left, right)
-        return tiles if tiles.dtype == self._dtype else _Rounded(tiles, self._dtype)
-
-
-class _Rounded(Tiles):
-    """Tiles in another precision."""
-
-    def __init__(self, inner: Tiles, dtype: np.dtype[Any]) -> None:
-        self.shape, self.dtype, self.serial = inner.shape, dtype, inner.serial
-        self.span, self.tall, self._inner = inner.span, inner.tall, inner
-
-    def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
-        with work.tile(out.shape, self._inner.dtype) as tile:
-            self._inner.fill(rows, columns, tile, work)
-            out[...] = tile
-
-    def scratch(self, entries: int) -> int:
-        return entries * self._inner.dtype.itemsize + self._inner.scratch(entries)
+        return tiles if tiles.dtype == self._dtype else Narrowed(tiles, self._dtype)
 
 
 def _double(points: Batch) -> Batch:
@@ -310,25 +345,23 @@ def _double(points: Batch) -> Batch:
 
 def _is_cheap(kernel: Kernel, points: Batch) -> bool:
     """Whether rows are computed about as fast as they can be written."""
-    if not isinstance(points, DenseBatch) or points.width > NARROW:
-        return False
     first = points[:1]
-    return isinstance(kernel.tiles(first, first), Pairwise)
-
-
-def _begins_in_order(chosen: Indices) -> bool:
-    """Whether the last rows, which fill vectors up, follow all rows in their order."""
-    count = int(chosen.max()) + 1
-    return bool((chosen[:count] == np.arange(count)).all())
+    if isinstance(points, DenseBatch) and points.width <= NARROW:
+        return isinstance(kernel.tiles(first, first), Pairwise)
+    if isinstance(points, SparseBatch) and points.matrix.nnz <= THIN * len(points):
+        return isinstance(kernel.tiles(first, first), SparsePairwise)
+    return False
 
 
 def _rough(kernel: Kernel, points: Batch) -> Batch:
     """The points in float32, where the kernel then reads the same to about six digits."""
     if isinstance(points, DenseBatch):
         values = points.values
-        if kernel.is_stationary:  # a cluster far from 0 would lose its digits
-            values = values - values.mean(axis=0)
-        return DenseBatch(values.astype(np.float32), points.columns)
+        # A cluster far from 0 would lose its digits.
+        centre = values.mean(axis=0) if kernel.is_stationary else np.zeros(points.width)
+        rough = np.empty(values.shape, np.float32)
+        np.subtract(values, centre, out=rough, casting="same_kind")
+        return DenseBatch(rough, points.columns)
     if isinstance(points, SparseBatch):
         return SparseBatch(points.matrix.astype(np.float32), points.columns)
     return points

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +13,11 @@ from mercer.loops import profiles
 from mercer.loops.compiled import compiled
 from mercer.loops.profiles import finish, shift
 from mercer.loops.tiles import ROWS as TILE_ROWS
-from mercer.loops.tiles import Slice, Tiles, Workspace, flatten
+from mercer.loops.tiles import Slice, Tiles, Workspace, flatten, mirrored
 from mercer.loops.vector import (
     ROWS,
     full_width,
+    lanes,
     roundings,
     run_length,
     tile_chi2,
@@ -25,7 +27,7 @@ from mercer.loops.vector import (
     tile_squared,
     wide,
 )
-from mercer.types import Array
+from mercer.types import Array, Indices
 
 DOT, SQUARED, MANHATTAN, MINIMUM, CHI2 = range(5)
 
@@ -87,6 +89,25 @@ def _fill(
                 finish(part, out[at : at + stop - c], profile, p, q, whole, a[row], norms)
 
 
+@compiled()
+def _fill_right(
+    X: Any, Y: Any, operation: Any, profile: Any, p: Any, q: Any, whole: Any, a: Any, b: Any,
+    shifted: Any, same: Any, own: Any, width: Any, run: Any, wide_: Any,
+    i: Any, j: Any, height: Any, span: Any, out: Any, stride: Any, mirror: Any, size: Any,
+) -> None:  # fmt: skip
+    """Fill rows i:j of a symmetric matrix, from the diagonal on, and what they mirror."""
+    for r in range(i, j, height):
+        stop = min(r + height, j)
+        for c in range(r, len(a), span):
+            end = min(c + span, len(a))
+            _fill(
+                X, Y, operation, profile, p, q, whole, a, b, shifted, same, own, width, run,
+                wide_, r, stop, c, end, out[r * stride + c :], stride,
+            )  # fmt: skip
+            if mirror:
+                mirrored(out, stride, r, stop, c, end, size)
+
+
 class Pairwise(Tiles):
     """`profile(sum_c operation(x_c, y_c))` for dense points.
 
@@ -125,21 +146,44 @@ class Pairwise(Tiles):
         self._missing: NDArray[np.bool_] | None = None
         if operation == MINIMUM and np.isnan(X).any():
             self._missing = np.asarray(np.isnan(X).any(axis=1))
-        self._arguments = (
-            DOT if product else operation,
-            *finishing(self.dtype, len(X), profile, norms, own, product=product),
-            X.shape[1],
-            run_length(X.shape[1]),
-            self._wide,
-        )
+        self._operation, self._width = DOT if product else operation, X.shape[1]
+        self._finishing = finishing(self.dtype, len(X), profile, norms, own, product=product)
 
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         # Points are packed in panels, and a tile begins with one.
         assert rows[0] % ROWS == 0 == columns[0] % self._wide  # noqa: S101
         flat, stride = flatten(out)
-        _fill(self._X, self._Y, *self._arguments, *rows, *columns, flat, stride)
+        _fill(
+            self._X, self._Y, self._operation, *self._finishing, self._width,
+            run_length(self._width), self._wide, *rows, *columns, flat, stride,
+        )  # fmt: skip
         if self._missing is not None:
             out[self._missing[slice(*rows)]] = np.nan
+
+    def fill_right(
+        self, rows: Slice, height: int, out: Array, work: Workspace, *, mirror: bool
+    ) -> None:
+        # In one piece: several threads that fill small matrices meet less often.
+        if self._missing is not None:
+            super().fill_right(rows, height, out, work, mirror=mirror)
+            return
+        flat, stride = flatten(out)
+        _fill_right(
+            self._X, self._Y, self._operation, *self._finishing, self._width,
+            run_length(self._width), self._wide, *rows, height, self.span, flat, stride,
+            mirror, lanes(self.dtype),
+        )  # fmt: skip
+
+    def picked(self, rows: Indices, columns: Indices | None = None) -> Pairwise:
+        found = copy(self)
+        found.shape = len(rows), self.shape[1] if columns is None else len(columns)
+        found._X = repack(self._X, ROWS, self._width, rows)
+        if columns is not None:
+            found._Y = repack(self._Y, self._wide, self._width, columns)
+        if self._missing is not None:
+            found._missing = self._missing[rows]
+        found._finishing = picked_finishing(self._finishing, self.shape[1], rows, columns)
+        return found
 
 
 def finishing(
@@ -167,6 +211,17 @@ def finishing(
     )
 
 
+def picked_finishing(
+    given: tuple[Any, ...], count: int, rows: Indices, columns: Indices | None
+) -> tuple[Any, ...]:
+    """What `finishing` says of some of the rows, and some of so many columns."""
+    kind, p, q, whole, a, b, product, same, own = given
+    if columns is not None and len(b) == count:
+        b = b[columns]
+    same = same and columns is rows
+    return kind, p, q, whole, a[rows], b, product, same, own[rows] if same else own[:1]
+
+
 def pack(points: Array, size: int, factor: float = 1.0) -> Array:
     """Points, times a factor, in panels of `size`, each panel coordinate by coordinate, flat;
     the last one is filled up with zeros. So a register tile reads memory in order.
@@ -189,6 +244,30 @@ def _pack(points: Any, size: Any, factor: Any, packed: Any) -> None:
                 panel[c * size + row - first] = factor * points[row, c]
             for rest in range(stop - first, size):
                 panel[c * size + rest] = 0
+
+
+def repack(packed: Array, size: int, width: int, chosen: Indices) -> Array:
+    """Some of the points that were packed, packed."""
+    found = np.empty(-(-len(chosen) // size) * width * size, packed.dtype)
+    _repack(packed, size, width, chosen, found)
+    return found
+
+
+@compiled()
+def _repack(packed: Any, size: Any, width: Any, chosen: Any, found: Any) -> None:
+    """Fill `found`, panel after panel."""
+    at = np.empty(size, np.int64)
+    for first in range(0, len(chosen), size):
+        count = min(size, len(chosen) - first)
+        for r in range(count):
+            place = chosen[first + r]
+            at[r] = place // size * size * width + place % size
+        panel = found[first * width : (first + size) * width]
+        for c in range(width):
+            for r in range(count):
+                panel[c * size + r] = packed[at[r] + c * size]
+            for r in range(count, size):
+                panel[c * size + r] = 0
 
 
 def exact_norms(

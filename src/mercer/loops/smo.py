@@ -18,10 +18,16 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from mercer.loops.compiled import compiled
+from mercer.loops.threads import run
+from mercer.loops.tiles import pieces
 from mercer.loops.vector import _Registers, full_width, lanes
+from mercer.types import Array, Indices
 
 STRIP = 4096
 """Sums that stay in the first cache while rows go by."""
+
+COMPRESSES = lanes(np.dtype(np.float32)) == 16
+"""Whether the processor puts marked numbers of a vector close up in one instruction."""
 
 LANES = max(lanes(np.dtype(np.float32)), lanes(np.dtype(np.float64)))
 """Numbers to which the parts of a working set are filled up."""
@@ -76,6 +82,20 @@ class _Search:
         )
         place = builder.call(first, [builder.select(same, where, far)])
         return value, builder.zext(place, ir.IntType(64)) if self.whole.width < 64 else place
+
+
+def _reciprocal(registers: _Registers, vector: Any) -> Any:
+    """One over numbers, to 14 bits where that is faster: enough to tell gains apart."""
+    builder, kind = registers.builder, registers.kind
+    if not COMPRESSES:
+        return builder.fdiv(ir.Constant(kind, [1.0] * registers.lanes), vector)
+    mask = ir.IntType(registers.lanes)
+    rough = builder.module.declare_intrinsic(
+        f"llvm.x86.avx512.rcp14.p{'s' if registers.size == 4 else 'd'}.512",
+        fnty=ir.FunctionType(kind, [kind, kind, mask]),
+    )
+    every = ir.Constant(mask, 2**registers.lanes - 1)
+    return builder.call(rough, [vector, vector, every])
 
 
 def _pointer(context: Any, builder: Any, sig: Any, args: Any, i: int) -> Any:
@@ -145,7 +165,9 @@ def find_partner(
                 registers.add(own, registers.load(diagonal, t)), registers.add(entry, entry)
             )
             curve = builder.select(builder.fcmp_ordered(">", curve, tau), curve, tau)
-            gain = builder.fdiv(registers.multiply(gap, gap), curve)
+            gain = registers.multiply(
+                registers.multiply(gap, gap), _reciprocal(registers, curve)
+            )
             positive = builder.fcmp_ordered(">", gap, registers.zero)
             search.offer(">", builder.select(positive, gain, registers.zero), t)
         gain, place = search.first("fmax")
@@ -260,6 +282,80 @@ def add_rows(
             one, x = store[at : at + width], factors[r]
             for t in range(width):
                 sums[t] += x * one[t]
+
+
+@intrinsic
+def _squeeze(
+    _context: Any, A: Any, a: Any, masks: Any, counts: Any, out: Any, start: Any, vectors: Any
+) -> Any:
+    """Write the numbers of A from a on that are marked to `out`, from `start` on, close up.
+
+    A mask has a bit for each number of a vector. A whole vector is written each time, so what
+    follows the last number is overwritten.
+    """
+
+    def build(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        registers = _Registers(builder, A.dtype)
+        index, many = ir.IntType(64), registers.lanes
+        source, mask, count, target = (
+            _pointer(context, builder, sig, args, i) for i in (0, 2, 3, 4)
+        )
+        source = builder.gep(source, [args[1]])
+        at = cgutils.alloca_once_value(builder, args[5])
+        bits = ir.VectorType(ir.IntType(1), many)
+        compress = builder.module.declare_intrinsic(
+            f"llvm.experimental.vector.compress.v{many}f{8 * registers.size}",
+            fnty=ir.FunctionType(registers.kind, [registers.kind, bits, registers.kind]),
+        )
+        nothing = ir.Constant(registers.kind, ir.Undefined)
+        with cgutils.for_range(builder, args[6]) as loop:
+            number = builder.trunc(
+                builder.load(builder.gep(mask, [loop.index])), ir.IntType(many)
+            )
+            vector = registers.load(source, builder.mul(loop.index, index(many)))
+            close = builder.call(compress, [vector, builder.bitcast(number, bits), nothing])
+            place = builder.load(at)
+            registers.store(close, target, place)
+            builder.store(
+                builder.add(place, builder.load(builder.gep(count, [loop.index]))), at
+            )
+        return context.get_dummy_value()
+
+    whole = types.int64
+    return types.void(A, whole, masks, counts, out, whole, whole), build
+
+
+@compiled()
+def _squeeze_rows(
+    store: Any, stride: Any, rows: Any, masks: Any, counts: Any, start: Any, stop: Any,
+    out: Any, step: Any,
+) -> None:  # fmt: skip
+    full_width()
+    for r in range(start, stop):
+        _squeeze(store, rows[r] * stride, masks, counts, out, r * step, len(masks))
+
+
+def pick_square(store: Array, stride: int, chosen: Indices, out: Array, threads: int) -> None:
+    """`out[r*m + c] = store[chosen[r]*stride + chosen[c]]` for m ascending places.
+
+    `LANES` numbers more than the last row has can be read from the store, and as many more
+    than m * m written to `out`.
+    """
+    count, many = len(chosen), lanes(store.dtype)
+    marked = np.zeros(-(-stride // many) * many, np.bool_)
+    marked[chosen] = True
+    bits = marked.reshape(-1, many)
+    masks = (bits * (1 << np.arange(many))).sum(axis=1).astype(np.uint64)
+    counts = bits.sum(axis=1)
+
+    def work(part: tuple[int, int], _: None) -> None:
+        start, stop = part
+        # The last row of a part would be followed by what another thread writes.
+        last = stop - 1 if COMPRESSES else start
+        _squeeze_rows(store, stride, chosen, masks, counts, start, last, out, count)
+        pick(store, stride, chosen, chosen, last, stop, out, count)
+
+    run(work, pieces(count, -(-count // threads) or 1), threads, lambda: None)
 
 
 @compiled()

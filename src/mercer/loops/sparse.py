@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer.loops.compiled import compiled
-from mercer.loops.pairwise import Profile, finishing, squared_norms
+from mercer.loops.pairwise import Profile, finishing, picked_finishing, squared_norms
 from mercer.loops.profiles import finish, shift
 from mercer.loops.threads import available, run
 from mercer.loops.tiles import SMALL, Slice, Tiles, Workspace, flatten, pieces
 from mercer.loops.vector import row_dot, run_length, sparse_wide
-from mercer.types import Array
+from mercer.types import Array, Indices
 
 
 @compiled()
@@ -84,18 +85,28 @@ class SparsePairwise(Tiles):
         self._panel_size = int(X.shape[1]) * self._wide
         if product and self.dtype == np.float64:
             norms = _norms(X), _norms(Y)
-        self._arguments = (
-            *_parts(X),
-            *_parts(Y),
-            *finishing(self.dtype, X.shape[0], profile, norms, own, product=product),
-            self._wide,
-            run_length(X.shape[1]),
+        self._X, self._Y, self._parts = X, Y, (*_parts(X), *_parts(Y))
+        self._finishing = finishing(
+            self.dtype, X.shape[0], profile, norms, own, product=product
         )
 
     def fill(self, rows: Slice, columns: Slice, out: Array, work: Workspace) -> None:
         flat, stride = flatten(out)
         panel = work.zeros(self._panel_size, self.dtype)
-        _fill(*self._arguments, panel, *rows, *columns, flat, stride)
+        _fill(
+            *self._parts, *self._finishing, self._wide, run_length(self._X.shape[1]), panel,
+            *rows, *columns, flat, stride,
+        )  # fmt: skip
+
+    def picked(self, rows: Indices, columns: Indices | None = None) -> SparsePairwise:
+        found = copy(self)
+        found.shape = len(rows), self.shape[1] if columns is None else len(columns)
+        found._X = self._X[rows]
+        if columns is not None:
+            found._Y = found._X if columns is rows else self._Y[columns]
+        found._parts = (*_parts(found._X), *_parts(found._Y))
+        found._finishing = picked_finishing(self._finishing, self.shape[1], rows, columns)
+        return found
 
     def scratch(self, entries: int) -> int:
         return self._panel_size * self.dtype.itemsize

@@ -19,7 +19,7 @@ from mercer.errors import InvalidParameter
 from mercer.loops.compiled import compiled
 from mercer.loops.threads import available, run
 from mercer.loops.vector import lanes, transpose
-from mercer.types import Array
+from mercer.types import Array, Indices
 
 ROWS = 144
 """Rows of a tile: a multiple of every register tile, and few enough for the cache."""
@@ -29,6 +29,9 @@ COLUMNS = 1152
 
 SMALL = 1 << 16
 """Entries below which starting a second thread costs more than it saves."""
+
+ALONE = 16
+"""Strips of a symmetric matrix that are one task where there is one thread."""
 
 Slice = tuple[int, int]
 
@@ -91,6 +94,27 @@ class Tiles(ABC):
         Both slices start at a multiple of 48, which every register tile divides.
         """
 
+    def fill_right(
+        self, rows: Slice, height: int, out: Array, work: Workspace, *, mirror: bool
+    ) -> None:
+        """Write rows of a symmetric matrix, from the diagonal on, to the matrix `out`, so many
+        at a time; and what they mirror below the diagonal.
+        """
+        flat, stride = flatten(out)
+        for i, j in pieces(rows[1], height, start=rows[0]):
+            for k, m in pieces(self.shape[1], self.span, start=i):
+                self.fill((i, j), (k, m), out[i:j, k:m], work)
+                if mirror:
+                    mirrored(flat, stride, i, j, k, m, lanes(self.dtype))
+
+    def picked(self, rows: Indices, columns: Indices | None = None) -> Tiles | None:
+        """Some rows of this matrix, with all columns or some of them, from what is prepared
+        already; None where that is not known to be faster than to begin with the points.
+
+        `columns is rows` keeps a symmetric matrix symmetric.
+        """
+        return None
+
     @contextmanager
     def part(self, rows: Slice, columns: Slice, work: Workspace) -> Iterator[tuple[Array, int]]:
         """These rows and columns as flat memory, and the distance between its rows. It must
@@ -126,18 +150,14 @@ def symmetric(
     """
     rows, _ = tiles.shape
     out = target(tiles, out)
-    flat, stride = flatten(out)
-    size = lanes(tiles.dtype)
-
-    def work(strip: Slice, workspace: Workspace) -> None:
-        i, j = strip
-        for k, m in pieces(rows, tiles.span, start=i):
-            tiles.fill((i, j), (k, m), out[i:j, k:m], workspace)
-            if mirror:
-                _mirror(flat, stride, i, j, k, m, size)
 
     crew = tiles.crew(rows * rows // 2, threads)
-    run(work, pieces(rows, _height(tiles, crew)), crew, Workspace)
+    height = _height(tiles, crew)
+
+    def work(strip: Slice, workspace: Workspace) -> None:
+        tiles.fill_right(strip, height, out, workspace, mirror=mirror)
+
+    run(work, pieces(rows, height if crew > 1 else ALONE * height), crew, Workspace)
     return out
 
 
@@ -182,7 +202,7 @@ def flatten(out: Array) -> tuple[Array, int]:
 
 
 @compiled()
-def _mirror(flat: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, size: Any) -> None:
+def mirrored(flat: Any, stride: Any, i: Any, j: Any, k: Any, m: Any, size: Any) -> None:
     """Copy the part right of the diagonal of rows i:j, columns k:m, to below it."""
     for b in range(k, m, size):
         for a in range(i, j, size):
@@ -264,6 +284,10 @@ class Narrowed(Tiles):
             self._inner.fill(rows, columns, wide, work)
             out[...] = wide
 
+    def picked(self, rows: Indices, columns: Indices | None = None) -> Tiles | None:
+        inner = self._inner.picked(rows, columns)
+        return None if inner is None else Narrowed(inner, self.dtype)
+
     def scratch(self, entries: int) -> int:
         return entries * self._inner.dtype.itemsize + self._inner.scratch(entries)
 
@@ -288,6 +312,12 @@ class Combined(Tiles):
             with work.tile(out.shape, self._left.dtype) as first:
                 self._left.fill(rows, columns, first, work)
                 self._operation(first, second, out=out)
+
+    def picked(self, rows: Indices, columns: Indices | None = None) -> Tiles | None:
+        left, right = self._left.picked(rows, columns), self._right.picked(rows, columns)
+        if left is None or right is None:
+            return None
+        return Combined(left, right, self._operation)
 
     def scratch(self, entries: int) -> int:
         left, right = self._left, self._right

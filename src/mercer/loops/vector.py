@@ -171,6 +171,14 @@ def _exp(x: Any) -> Callable[..., Any] | None:
     return None
 
 
+def _spread(builder: Any, kind: Any, scalar: Any) -> Any:
+    """A vector of one number, again and again."""
+    undefined = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(undefined, scalar, ir.IntType(32)(0))
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
+    return builder.shuffle_vector(first, undefined, mask)
+
+
 class _Registers:
     """Emits vector instructions for one element type."""
 
@@ -194,10 +202,7 @@ class _Registers:
         self.builder.store(value, pointer).align = self.size
 
     def spread(self, scalar: Any) -> Any:
-        undefined = ir.Constant(self.kind, ir.Undefined)
-        first = self.builder.insert_element(undefined, scalar, ir.IntType(32)(0))
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(first, undefined, mask)
+        return _spread(self.builder, self.kind, scalar)
 
     def add(self, a: Any, b: Any) -> Any:
         return self.builder.fadd(a, b, flags=self.flags)
@@ -354,6 +359,36 @@ def transpose(
 
     whole = types.int64
     return types.void(source, whole, whole, target, whole, whole), build
+
+
+BITS = 64
+"""Numbers that are compared together."""
+
+
+@intrinsic
+def below(_context: Any, source: Any, s: Any, bar: Any) -> Any:
+    """Which of `source[s : s + BITS]` are below a bar: a bit each, the first one the lowest."""
+
+    def build(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.VectorType(_float_bits(source.dtype.bitwidth)[0], BITS)
+        base = context.make_array(sig.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(base, [args[1]]), kind.as_pointer())
+        numbers = builder.load(pointer)
+        numbers.align = source.dtype.bitwidth // 8
+        found = builder.fcmp_ordered("<", numbers, _spread(builder, kind, args[2]))
+        return builder.bitcast(found, ir.IntType(BITS))
+
+    return types.int64(source, types.int64, source.dtype), build
+
+
+@intrinsic
+def lowest_bit(_context: Any, bits: Any) -> Any:
+    """The place of the lowest bit of a number that is not 0."""
+
+    def build(_ctx: Any, builder: Any, _sig: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), build
 
 
 def lanes(dtype: np.dtype[Any]) -> int:

@@ -10,7 +10,7 @@ from mercer.machines.pca import KernelPCA
 from mercer.machines.perceptron import KernelPerceptron
 from mercer.machines.regressor import KernelRegressor
 from mercer.machines.ridge import KernelRidge
-from mercer.machines.svm import SVC
+from mercer.machines.svm import SVC, NuSVC
 from mercer.machines.svm_one_class import OneClassSVM
 from mercer.machines.svm_regression import SVR, NuSVR
 
@@ -29,6 +29,7 @@ __all__ = [
     "KernelRegressor",
     "KernelRidge",
     "NearestBarycenter",
+    "NuSVC",
     "NuSVR",
     "OneClassSVM",
 ]

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from mercer.domains import Batch
+from mercer.domains.samples import as_sample
 from mercer.errors import InvalidParameter
 from mercer.functions import Function
 from mercer.functions.rounding import lengths, norms
 from mercer.loops import multiply
 from mercer.machines.base import KernelMachine
-from mercer.machines.data import as_sample
-from mercer.machines.labels import read_labels, require_two
+from mercer.selection.labels import read_labels, require_two
 
 Reals = NDArray[np.float64]
 

@@ -11,13 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.domains import Batch, DenseBatch, Numbers, Positions, Vectors
+from mercer.domains.natural import looks_like_vectors, natural
 from mercer.domains.vectors import reject_missing
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.kernels import Kernel, from_function
 from mercer.kernels import kernel as as_kernel
 from mercer.machines.assumed import check_assumed
 from mercer.machines.precomputed import Precomputed
-from mercer.machines.tables import looks_like_vectors, natural
 from mercer.plan import Plan, as_plan
 from mercer.selection.scales import start, tune
 

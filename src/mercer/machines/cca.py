@@ -12,13 +12,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_consistent_length
 
 from mercer.domains import Batch, RecordBatch
+from mercer.domains.natural import looks_like_vectors
+from mercer.domains.samples import as_sample
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions import Function
 from mercer.kernels import Kernel
 from mercer.machines.base import KernelMachine
 from mercer.machines.components import all_pairs, as_given
-from mercer.machines.data import as_sample
-from mercer.machines.tables import looks_like_vectors
 from mercer.solvers.eigen import Eigenpairs
 from mercer.solvers.solution import Solution
 from mercer.types import Array

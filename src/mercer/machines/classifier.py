@@ -10,16 +10,16 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from mercer.domains.samples import Sample, as_sample
 from mercer.errors import InvalidParameter
 from mercer.functions import Function
 from mercer.machines.base import KernelMachine
 from mercer.machines.convex import Fitted, Fitter, Multinomial, Objective, OneByOne
-from mercer.machines.data import Sample, as_sample
 from mercer.machines.evidence import told, warn_unless_converged
-from mercer.machines.labels import Labels, class_weights, read_labels, require_two
 from mercer.machines.penalties import check_radius, positive_penalties
 from mercer.problems.losses import Logistic, Loss
 from mercer.problems.losses import loss as as_loss
+from mercer.selection.labels import Labels, class_weights, read_labels, require_two
 
 Reals = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from scipy.special import logsumexp, softmax
 from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch
+from mercer.domains.samples import Sample
 from mercer.gram import operator
 from mercer.kernels import Kernel
-from mercer.machines.data import Sample
 from mercer.machines.least_squares import feature_width
 from mercer.plan import Plan
 from mercer.problems.losses import Loss

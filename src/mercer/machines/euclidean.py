@@ -60,9 +60,15 @@ class Euclidean:
 
     def points(self, batch: DenseBatch | SparseBatch) -> Array:
         """Points in coordinates whose distance, once divided by the lengths, is that of r."""
-        dense = isinstance(batch, DenseBatch) and self.metric is None
-        found: Array = batch.values if dense else coordinates(batch)  # type: ignore[union-attr]
+        if isinstance(batch, DenseBatch) and self.metric is None:
+            return batch.values
+        found = coordinates(batch)
         return found if self.metric is None else np.ascontiguousarray(found @ root(self.metric))
+
+    def written(self, batch: DenseBatch | SparseBatch) -> int:
+        """The bytes that such points take beside the given ones."""
+        same = isinstance(batch, DenseBatch) and self.metric is None
+        return 0 if same else 8 * len(batch) * batch.width
 
     def factor(self, width: int) -> Reals:
         """What each coordinate is multiplied by."""

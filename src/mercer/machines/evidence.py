@@ -7,9 +7,9 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer.domains.samples import Sample
 from mercer.functions import Function
 from mercer.machines.convex import Fitted
-from mercer.machines.data import Sample
 from mercer.solvers.solution import Solution
 
 

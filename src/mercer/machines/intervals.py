@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.domains import Batch
+from mercer.domains.samples import Sample
 from mercer.kernels import Kernel
-from mercer.machines.data import Sample
 from mercer.solvers.shifted import Shifted
 
 Reals = NDArray[np.float64]

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 
 from mercer.domains import Batch
+from mercer.domains.samples import Sample, as_reals, as_sample
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions import Function
 from mercer.gram import Operator, operator
 from mercer.kernels import Kernel
 from mercer.machines.base import KernelMachine
-from mercer.machines.data import Sample, as_reals, as_sample
 from mercer.types import Indices
 
 Reals = NDArray[np.float64]

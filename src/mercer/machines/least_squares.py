@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch, DenseBatch, SparseBatch
+from mercer.domains.samples import Sample
 from mercer.errors import NoFeatureMap
 from mercer.gram import operator
 from mercer.kernels import Kernel
 from mercer.loops import dense, pieces
 from mercer.machines.assumed import check_assumed
-from mercer.machines.data import Sample
 from mercer.plan import Plan
 from mercer.problems.risk import LeastSquares
 from mercer.selection.penalties import Path, along, leave_one_out, within

@@ -14,13 +14,14 @@ from mercer.domains import Batch, DenseBatch, SparseBatch
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions.batches import coordinates
 from mercer.functions.rounding import lengths, norms
+from mercer.loops import COLUMNS, ROWS, available, pieces
 from mercer.loops.heaps import lowest
-from mercer.loops.nearest import nearest
+from mercer.loops.nearest import nearest, scratch
 from mercer.machines.base import KernelMachine
 from mercer.machines.euclidean import Euclidean, neighbours_by_distance
-from mercer.machines.labels import read_labels
 from mercer.machines.targets import targets
 from mercer.plan import readable
+from mercer.selection.labels import read_labels
 from mercer.types import Indices
 
 Reals = NDArray[np.float64]
@@ -110,14 +111,17 @@ class KernelNeighbors(KernelMachine):
 
     def _chosen_plan(self) -> NeighborsPlan:
         wanted, count = self._wanted_plan(), len(self._points)
-        if self._view(self._points, self._points) is not None:
-            width = self._points.width  # type: ignore[attr-defined]
+        crew = wanted.crew()
+        view = self._view(self._points, self._points)
+        if view is not None:
             why = "the distance grows with a Euclidean one; candidates in float32 are proved"
-            memory = 4 * count * (width + 1)
-            return NeighborsPlan("euclidean", why, memory, wanted.budget(), wanted.crew())
+            width = self._points.width  # type: ignore[attr-defined]
+            memory = scratch(width, self.n_neighbors, crew) + view.written(self._points)  # type: ignore[arg-type]
+            return NeighborsPlan("euclidean", why, memory, wanted.budget(), crew)
         why = "distances follow from kernel values, a tile at a time"
-        memory = 8 * min(count, 1152) * 144
-        return NeighborsPlan("blocked", why, memory, wanted.budget(), wanted.crew())
+        tiles = available() if crew is None else crew
+        memory = 8 * min(count, COLUMNS) * ROWS * tiles
+        return NeighborsPlan("blocked", why, memory, wanted.budget(), crew)
 
     # Neighbours
 
@@ -177,13 +181,13 @@ class KernelNeighbors(KernelMachine):
 
     def _by_distance(self, view: Euclidean, points: Batch, count: int) -> tuple[Reals, Indices]:
         queries, table = view.points(points), view.points(self._points)  # type: ignore[arg-type]
-        if queries.dtype != table.dtype:  # to the wider of the two, which rounds nothing
-            queries, table = queries.astype(np.float64), table.astype(np.float64)
         crew = self._wanted_plan().crew()
         r, places = nearest(queries, table, count, view.factor(table.shape[1]), crew)
-        if not np.isfinite(r).all():
-            raise _overflow()
-        return view.distances(r), places
+        for part in (r[slice(*piece)] for piece in pieces(len(r), ROWS)):
+            if not np.isfinite(part).all():
+                raise _overflow()
+            part[...] = view.distances(part)
+        return r, places
 
     def _votes(self, X: Any) -> tuple[Indices, Reals]:
         """The neighbours of new points, and the weight of each; the weights sum to one."""

@@ -11,7 +11,7 @@ from mercer.domains import Batch
 from mercer.errors import InvalidInput, InvalidType
 from mercer.kernels import Kernel
 from mercer.loops import pieces
-from mercer.machines.labels import Labels
+from mercer.selection.labels import Labels
 from mercer.solvers.perceptron import Walk
 from mercer.types import Indices
 

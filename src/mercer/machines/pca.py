@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array
 
+from mercer.domains.samples import Sample, as_sample
 from mercer.errors import InvalidInput, InvalidParameter
 from mercer.functions import Function, closest
 from mercer.machines.assumed import check_assumed
 from mercer.machines.base import KernelMachine
 from mercer.machines.components import all_pairs, as_given, centred, chosen_plan, direct
-from mercer.machines.data import Sample, as_sample
 from mercer.plan import Plan
 from mercer.solvers.eigen import Centred, Eigenpairs, enough
 from mercer.solvers.krylov import PASSES, krylov, largest, require_converged, until_share

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from mercer.domains import Batch
+from mercer.domains.samples import as_sample
 from mercer.errors import (
     BudgetExceeded,
     InvalidParameter,
@@ -21,10 +22,9 @@ from mercer.functions import Function, concatenate
 from mercer.functions.rounding import product
 from mercer.loops import dense, symmetric
 from mercer.machines.base import KernelMachine
-from mercer.machines.data import as_sample
-from mercer.machines.labels import Labels, read_labels, require_two
 from mercer.machines.online import among, equal_points, votes
 from mercer.plan import Plan, readable
+from mercer.selection.labels import Labels, read_labels, require_two
 from mercer.solvers.choose import SolverPlan
 from mercer.solvers.perceptron import Dual, Form, Primal, Walk, walk
 from mercer.solvers.solution import Solution

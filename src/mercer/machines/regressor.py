@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from mercer.domains.samples import as_sample
 from mercer.errors import InvalidParameter
 from mercer.machines.base import KernelMachine
 from mercer.machines.convex import Fitter, OneByOne
-from mercer.machines.data import as_sample
 from mercer.machines.evidence import told, warn_unless_converged
 from mercer.machines.penalties import check_radius, positive_penalties
 from mercer.machines.targets import one_target

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer.domains.samples import Sample, as_sample
 from mercer.errors import InvalidParameter
 from mercer.functions import Function
 from mercer.machines.base import KernelMachine
-from mercer.machines.data import Sample, as_sample
 from mercer.machines.intervals import deviations, jackknife
 from mercer.machines.least_squares import fit_least_squares, spectrum_of
 from mercer.machines.penalties import check_radius, penalties

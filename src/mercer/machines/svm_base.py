@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,34 +16,40 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from mercer.domains import Batch, DenseBatch, SparseBatch, Vectors
+from mercer.domains.samples import Sample, as_sample
 from mercer.errors import InvalidInput, InvalidParameter, InvalidType
 from mercer.functions import Function
 from mercer.gram.features import FeatureRows
 from mercer.gram.rows import KernelRows, Rows
+from mercer.gram.shared import is_sharp
 from mercer.kernels import Kernel, Linear
 from mercer.machines.base import KernelMachine
-from mercer.machines.data import Sample, as_sample
 from mercer.machines.least_squares import feature_width
 from mercer.machines.precomputed import Places, Precomputed
+from mercer.machines.svm_auto import best_of, candidates
 from mercer.machines.svm_features import Landmarks, by_features, by_landmarks
 from mercer.machines.svm_kernels import WORDS, gamma_of, kernel_called
 from mercer.plan import Plan
 from mercer.problems.duals import Dual
+from mercer.selection.dual_tasks import Task
 from mercer.solvers.choose import SolverPlan
 from mercer.solvers.choose_dual import choose_dual
 from mercer.solvers.descent import solved
 from mercer.solvers.smo_solution import DualSolution
+from mercer.solvers.smo_start import Start
 from mercer.types import Array, Indices
 
 Reals = NDArray[np.float64]
 
-FEW = 1_000
-"""Rows up to which kernel values are kept in float64: single precision would save nothing."""
+LEAST = 4
+"""Rows from which on some can be held out."""
 
 
 class SupportVectorMachine(KernelMachine):
     """A machine whose function is a sum over few rows, found by the dual problem."""
 
+    finds_cost: ClassVar[bool] = False
+    C: Any
     degree: Any
     gamma: Any
     coef0: Any
@@ -62,7 +69,7 @@ class SupportVectorMachine(KernelMachine):
     def _checked_plan(self) -> Plan:
         """The plan, once it and the parameters that all have in common make sense."""
         for name, least, most in _RANGES:
-            if hasattr(self, name):
+            if hasattr(self, name) and not (name == "C" and self._asks_for_cost):
                 _check_range(name, getattr(self, name), least, most)
         gamma = self.gamma
         named = isinstance(gamma, str) and gamma in ("scale", "auto")
@@ -158,13 +165,16 @@ class SupportVectorMachine(KernelMachine):
 
     # Solving
 
-    def _solved(self, dual: Dual, rows: Rows) -> DualSolution:
-        """The solution of one dual problem."""
+    def _solved(
+        self, dual: Dual, rows: Rows, start: Start | None = None, spent: int = 0
+    ) -> DualSolution:
+        """The solution of one dual problem, for which so many pairs were moved before."""
         return solved(
             dual,
             rows,
             tolerance=float(self.tol),
-            max_steps=None if self.max_iter == -1 else int(self.max_iter),
+            start=start,
+            max_steps=None if self.max_iter == -1 else max(0, int(self.max_iter) - spent),
             watch=_show if self.verbose else None,
         )
 
@@ -174,7 +184,7 @@ class SupportVectorMachine(KernelMachine):
         if features is not None:
             return features
         rows = KernelRows(self.kernel_, points, plan)
-        if self._is_sharp(len(points), plan):
+        if is_sharp(len(points), plan):
             rows.sharpen()
         return rows
 
@@ -187,7 +197,7 @@ class SupportVectorMachine(KernelMachine):
             rows, self._landmarks = by_features(self.kernel_, points, plan)
             return rows
         self._landmarks = Landmarks.of(self.kernel_, points, self.plan_.anchors, self._chance())
-        sharp = self._is_sharp(len(points), plan)
+        sharp = is_sharp(len(points), plan)
         rows = by_landmarks(self.kernel_, points, self._landmarks, plan, sharp=sharp)
         self.plan_ = self.plan_.told(str(rows.approximation))
         return rows
@@ -197,10 +207,47 @@ class SupportVectorMachine(KernelMachine):
         state = getattr(self, "random_state", None)
         return check_random_state(0 if state is None else state)
 
-    @staticmethod
-    def _is_sharp(rows: int, plan: Plan) -> bool:
-        """Whether kernel values are kept in float64."""
-        return plan.precision == "float64" or (plan.precision == "auto" and rows <= FEW)
+    # The cost
+
+    @property
+    def _asks_for_cost(self) -> bool:
+        """Whether the cost is to be found."""
+        return self.finds_cost and isinstance(self.C, str) and self.C == "auto"
+
+    def _choose_kernel(
+        self, sample: Sample, weights: Reals, targets: Reals, costs: Reals,
+        task: Callable[[Indices], Task], codes: Indices | None, plan: Plan,
+    ) -> None:  # fmt: skip
+        """Find the kernel, and the cost: what was given, or what scores best.
+
+        Args:
+            sample: The rows.
+            weights: Their weights, with those of classes.
+            targets: Numbers to predict, a column each, by which lengths are tuned.
+            costs: The costs to choose from.
+            task: What is learned from some of the rows.
+            codes: Their classes, where they have any.
+            plan: The memory, and the threads.
+        """
+        points = sample.points
+        if not self._asks_for_cost:
+            if self.finds_cost:
+                self.C_ = float(self.C)
+            self.kernel_ = self._found_kernel(points, sample.weights, targets)
+            return
+        self.path_, self.C_ = None, float(costs[len(costs) // 2])
+        is_open = not (self._is_function or self._is_word or self._is_precomputed)
+        if is_open and self._given_kernel() is None:
+            kernels = candidates(points, targets, sample.weights, self._chance())
+        else:
+            kernels = [self._found_kernel(points, sample.weights, targets)]
+        self.kernel_ = kernels[len(kernels) // 2]
+        if len(sample) < LEAST:
+            return
+        self.path_ = best_of(
+            task, points, weights, kernels, costs, codes, self._chance(), float(self.tol), plan
+        )
+        self.kernel_, self.C_ = self.path_.best
 
     def _tell_plan(self, points: Batch, plan: Plan) -> None:
         self.plan_ = choose_dual(
@@ -208,7 +255,7 @@ class SupportVectorMachine(KernelMachine):
             len(points),
             width=lambda: feature_width(self.kernel_, points),
             tolerance=float(self.tol),
-            sharp=self._is_sharp(len(points), plan),
+            sharp=is_sharp(len(points), plan),
         )
         if self.verbose:
             print(f"{self.kernel_}; {self.plan_}")  # noqa: T201

@@ -1,10 +1,9 @@
-"""One machine for each pair of classes, and what they decide together."""
+"""Several classes: a problem for each pair of them, or for each against the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from mercer.gram.shared import SharedRows
 from mercer.kernels import Kernel
 from mercer.loops import available, run
 from mercer.plan import Plan
+from mercer.problems.pairs import Problem, pairs_of
 from mercer.solvers.smo_solution import DualSolution
 from mercer.solvers.solution import Solution
 from mercer.types import Array, Indices
@@ -29,11 +29,11 @@ SMALL = 500
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The solutions of all pairs of classes.
+    """The solutions of several problems of two classes.
 
     Attributes:
-        coefficients: A row a point, a column a pair.
-        offsets: One a pair.
+        coefficients: A row a point, a column a problem.
+        offsets: One a problem.
         steps: The pairs of variables that each has moved.
         evidence: That of the worst.
         weights: A row a feature, a column a pair, where features stood for the points.
@@ -46,59 +46,49 @@ class Pairs:
     weights: Reals | None
 
 
-def pairs_of(classes: int) -> list[tuple[int, int]]:
-    """The pairs of classes, in scikit-learn's order."""
-    return list(combinations(range(classes), 2))
-
-
 def solve_pairs(
     kernel: Kernel,
     points: Batch,
-    codes: Indices,
-    solve: Callable[[Indices, Reals, Rows], DualSolution],
+    problems: list[Problem],
+    solve: Callable[[int, Rows], DualSolution],
     plan: Plan,
     *,
     sharp: bool,
     features: FeatureRows | None = None,
 ) -> Pairs:
-    """Solve the problem of each pair of classes, over rows of one Gram matrix.
+    """Solve several problems of two classes, over rows of one Gram matrix.
 
     Args:
         kernel: The kernel.
         points: The distinct points of all classes.
-        codes: The class of each.
-        solve: Solves the problem of these rows, with a sign each: 1 in the first class.
+        problems: The rows of each problem, and their signs.
+        solve: Solves the problem of this number, over its rows.
         plan: The memory, and the threads.
         sharp: Whether kernel values are kept in float64.
         features: Features that stand for all points, instead of kernel values.
     """
-    pairs = pairs_of(int(codes.max()) + 1)
     tiles = kernel.tiles(points[:1], points[:1])
     crew = plan.crew() or available()
-    crew = 1 if tiles.serial or len(points) < SMALL else min(crew, len(pairs))
+    crew = 1 if tiles.serial or len(points) < SMALL else min(crew, len(problems))
     shared = SharedRows(kernel, points, plan, sharp=sharp) if features is None else features
     own = Plan(memory=max(1, plan.budget() // crew), threads=1, precision=plan.precision)
-    found: dict[int, tuple[Indices, DualSolution]] = {}
+    found: dict[int, DualSolution] = {}
 
-    def work(pair: int, _: None) -> None:
-        first, second = pairs[pair]
-        places = np.flatnonzero((codes == first) | (codes == second))
-        rows = shared.part(places, own)
-        signs = np.where(codes[places] == first, 1.0, -1.0)
-        found[pair] = places, solve(places, signs, rows)
+    def work(problem: int, _: None) -> None:
+        found[problem] = solve(problem, shared.part(problems[problem][0], own))
 
     # The solver holds BLAS to one thread for a while and lets it go, which two threads must
     # not do in turns: it is held here until all have ended.
     with threadpool_limits(1, "blas"):
-        run(work, range(len(pairs)), crew, lambda: None)
-    return _gathered([found[pair] for pair in range(len(pairs))], len(points))
+        run(work, range(len(problems)), crew, lambda: None)
+    places = [places for places, _ in problems]
+    return _gathered(places, [found[one] for one in range(len(problems))], len(points))
 
 
-def _gathered(found: list[tuple[Indices, DualSolution]], rows: int) -> Pairs:
-    coefficients = np.zeros((rows, len(found)))
-    for column, (places, solution) in enumerate(found):
-        coefficients[places, column] = solution.coefficients
-    solutions = [solution for _, solution in found]
+def _gathered(places: list[Indices], solutions: list[DualSolution], rows: int) -> Pairs:
+    coefficients = np.zeros((rows, len(solutions)))
+    for column, (mine, solution) in enumerate(zip(places, solutions, strict=True)):
+        coefficients[mine, column] = solution.coefficients
     offsets = np.concatenate([solution.offset for solution in solutions])
     evidence = Solution(
         solutions[0].method,
@@ -115,28 +105,6 @@ def _gathered(found: list[tuple[Indices, DualSolution]], rows: int) -> Pairs:
     weights = np.column_stack(seen) if seen else None
     steps = np.array([solution.steps for solution in solutions], np.int32)
     return Pairs(coefficients, offsets, steps, evidence, weights)
-
-
-def votes(values: Reals, classes: int) -> Reals:
-    """How many pairs each class wins: a row a point, a column a class."""
-    found = np.zeros((len(values), classes))
-    for column, (first, second) in enumerate(pairs_of(classes)):
-        wins = values[:, column] > 0
-        found[:, first] += wins
-        found[:, second] += ~wins
-    return found
-
-
-def against_rest(values: Reals, classes: int) -> Reals:
-    """A number a class: its votes, and less than one for how sure the pairs are."""
-    sure = np.zeros((len(values), classes))
-    for column, (first, second) in enumerate(pairs_of(classes)):
-        sure[:, first] += values[:, column]
-        sure[:, second] -= values[:, column]
-    # A decision that is even counts for the first class, as scikit-learn has it here.
-    won = votes(np.where(values == 0, 1.0, values), classes)
-    decided: Reals = won + sure / (3 * (np.abs(sure) + 1))
-    return decided
 
 
 def told_by_class(coefficients: Array, codes: Indices, classes: int) -> Reals:

@@ -9,10 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from mercer.domains.samples import Sample
 from mercer.errors import InvalidParameter
 from mercer.machines.svm_base import SupportVectorMachine
 from mercer.machines.targets import one_target
+from mercer.plan import Plan
 from mercer.problems.duals import Dual, regression, regression_by_share
+from mercer.selection.dual_tasks import Targets
+from mercer.selection.svm_path import COSTS
 
 Reals = NDArray[np.float64]
 
@@ -39,12 +43,16 @@ class SupportVectorRegressor(RegressorMixin, SupportVectorMachine):  # type: ign
         points = self._read(X, fitting=True)
         numbers = one_target(y, len(points), type(self).__name__)
         sample = self._sample(points, numbers, sample_weight)
-        self.kernel_ = self._found_kernel(sample.points, sample.weights, sample.targets)
+        self._find_kernel(sample, plan)
         self._tell_plan(sample.points, plan)
         dual = self._dual(sample.targets[:, 0], sample.weights)
         solution = self._solved(dual, self._rows(sample.points, plan))
         self._tell_single(points, sample, solution)
         return self
+
+    def _find_kernel(self, sample: Sample, plan: Plan) -> None:
+        """Find the kernel, and the cost if it is to be found."""
+        self.kernel_ = self._found_kernel(sample.points, sample.weights, sample.targets)
 
     def predict(self, X: Any) -> Reals:
         """The values f(x) + b."""
@@ -72,7 +80,9 @@ class SVR(SupportVectorRegressor):
             features and the variance of X) or "auto" (one over the features).
         coef0: The constant of "poly" and "sigmoid".
         tol: The largest violation of a pair that is left, as in LIBSVM.
-        C: The cost of errors, a number > 0 or inf.
+        C: The cost of errors, a number > 0 or inf; or "auto": of nine costs, in units of the
+            spread of y, the one with the best R2 on rows held out. With kernel="auto" lengths
+            are compared likewise.
         epsilon: The width that costs nothing.
         shrinking: Taken for scikit-learn's sake; the solver decides by itself.
         cache_size: Taken for scikit-learn's sake; the plan says how much memory there is.
@@ -82,6 +92,8 @@ class SVR(SupportVectorRegressor):
             (by default beyond 100000 distinct rows) or "primal" (the kernel's own features).
 
     Attributes:
+        C_: The cost.
+        path_: The scores of the costs and lengths that were compared; only for C="auto".
         support_: The rows of the support vectors.
         support_vectors_: The support vectors.
         n_support_: How many there are.
@@ -104,6 +116,8 @@ class SVR(SupportVectorRegressor):
         >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.02)
         True
     """
+
+    finds_cost = True
 
     def __init__(
         self,
@@ -134,10 +148,21 @@ class SVR(SupportVectorRegressor):
         self.max_iter = max_iter
         self.plan = plan
 
-    def _dual(self, targets: Reals, weights: Reals) -> Dual:
+    def _checked_plan(self) -> Plan:
         if not (isinstance(self.epsilon, Real) and 0 <= self.epsilon < np.inf):
             raise InvalidParameter(f"epsilon is a finite number >= 0, got {self.epsilon!r}.")
-        return regression(targets, float(self.C) * weights, float(self.epsilon))
+        return super()._checked_plan()
+
+    def _find_kernel(self, sample: Sample, plan: Plan) -> None:
+        y, weights = sample.targets[:, 0], sample.weights
+        every = Targets(y, weights, float(self.epsilon))
+        self._choose_kernel(
+            sample, weights, sample.targets, COSTS * every.spread,
+            lambda rows: Targets(y[rows], weights[rows], every.epsilon), None, plan,
+        )  # fmt: skip
+
+    def _dual(self, targets: Reals, weights: Reals) -> Dual:
+        return regression(targets, self.C_ * weights, float(self.epsilon))
 
 
 class NuSVR(SupportVectorRegressor):

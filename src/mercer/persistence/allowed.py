@@ -20,18 +20,19 @@ from mercer.domains import (
     SetBatch,
     SparseBatch,
 )
+from mercer.domains.samples import Sample
 from mercer.functions import Function
 from mercer.gram import GramPlan
 from mercer.gram.features import Approximation
 from mercer.kernels import FeatureKernel, FunctionKernel, Kernel, Pullback, Weighted
 from mercer.machines.cca import View
-from mercer.machines.data import Sample
-from mercer.machines.labels import Labels
 from mercer.machines.least_squares import Fitted
 from mercer.machines.neighbors import NeighborsPlan
 from mercer.machines.precomputed import Crossed, Places
 from mercer.plan import Plan
+from mercer.selection.labels import Labels
 from mercer.selection.penalties import Path
+from mercer.selection.svm_path import SVMPath
 from mercer.solvers.band import Band
 from mercer.solvers.choose import SolverPlan
 from mercer.solvers.choose_eigen import EigenPlan
@@ -83,6 +84,7 @@ VALUES: MappingProxyType[str, type[Any]] = MappingProxyType(
             SolverPlan,
             SparseBatch,
             Spectrum,
+            SVMPath,
             Update,
             Walk,
         )

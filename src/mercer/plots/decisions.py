@@ -31,6 +31,9 @@ RESPONSES = ("auto", "decision_function", "predict_proba")
 NONE = 1e-6
 """The share of the largest coefficient below which one is zero, up to the solver's gap."""
 
+MARGIN = 1e-3
+"""How far from 1 a margin counts as 1, where the machine has no `tol` that says it."""
+
 
 @dataclass
 class DecisionDisplay:
@@ -47,6 +50,8 @@ class DecisionDisplay:
         points: The data.
         codes: Which of the classes each is.
         support: The rows of the support vectors, where there are any.
+        bounded: Those of them that are inside the margin or on the wrong side, where the
+            hinge loss tells two classes apart; the others are free, and on the margin.
         middle: The value on the border of two classes.
         label: What the values are, in words.
         title: What was learned, in words.
@@ -58,6 +63,7 @@ class DecisionDisplay:
     points: Reals
     codes: Indices
     support: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    bounded: Indices | None = None
     middle: float = 0.0
     label: str = ""
     title: str = ""
@@ -93,8 +99,9 @@ class DecisionDisplay:
         if probable and len(classes) == 2:
             values = values[:, 1]
         label = f"probability of {classes[1]}" if probable else "decision function"
+        support = _support(machine, len(at))
         return cls(
-            axes, values, classes, at, codes, _support(machine, len(at)),
+            axes, values, classes, at, codes, support, _bounded(machine, X, codes, support),
             0.5 if probable else 0.0, label, type(machine).__name__,
         ).plot(ax)  # fmt: skip
 
@@ -114,15 +121,23 @@ class DecisionDisplay:
                 markersize=5,
                 label=str(name),
             )
-        if self.support.size:
-            self.ax_.plot(
-                *self.points[self.support].T, "o", markerfacecolor="none", markersize=9,
-                markeredgecolor="black", markeredgewidth=0.8, label="support vectors",
-            )  # fmt: skip
+        if self.bounded is None:
+            self._ring(self.support, "o", "support vectors")
+        else:
+            free = np.setdiff1d(self.support, self.bounded)
+            self._ring(free, "o", "free support vectors")
+            self._ring(self.bounded, "s", "bounded support vectors")
         legend(self.ax_, len(self.points))
         self.ax_.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
         self.ax_.set_title(self.title, fontsize=9)
         return self
+
+    def _ring(self, rows: Indices, marker: str, label: str) -> None:
+        if rows.size:
+            self.ax_.plot(
+                *self.points[rows].T, marker, markerfacecolor="none", markersize=9,
+                markeredgecolor="black", markeredgewidth=0.8, label=label,
+            )  # fmt: skip
 
     def _plot_two(self) -> None:
         contours(self.ax_, self.axes, self.values, "RdBu_r", self.label, middle=self.middle)
@@ -218,4 +233,17 @@ def _support(machine: Any, rows: int) -> Indices:
         return none
     sizes = np.abs(weights).reshape(rows, -1).max(axis=1)
     found: Indices = np.flatnonzero(sizes > NONE * sizes.max())
+    return found
+
+
+def _bounded(machine: Any, X: Any, codes: Indices, support: Indices) -> Indices | None:
+    """The support vectors whose margin is below 1, where it is the hinge loss that has them."""
+    hinge = getattr(machine, "loss", None) == "hinge"
+    # With nu in place of C, which is 0 then or missing, `tol` is none of the margins.
+    by_dual = hasattr(machine, "support_") and getattr(machine, "C", 0.0) > 0
+    if len(machine.classes_) > 2 or not support.size or not (hinge or by_dual):
+        return None
+    values = np.asarray(machine.decision_function(X), dtype=np.float64)[support]
+    margins = np.where(codes[support] == 1, values, -values)
+    found: Indices = support[margins < 1 - float(getattr(machine, "tol", MARGIN))]
     return found

@@ -27,6 +27,9 @@ Reals = NDArray[np.float64]
 ROUNDED = 1e-10
 """How far a point may be off the planes, relative to its sum."""
 
+ROUNDED_SUM = 1e-12
+"""How far a share may be above the largest: what sums of a few thousand weights lose."""
+
 
 @dataclass(frozen=True, eq=False)
 class Dual:
@@ -176,18 +179,51 @@ def classification_by_share(labels: ArrayLike, upper: ArrayLike, nu: float) -> D
     signs = _signs(labels)
     bound = _spread(upper, len(signs))
     half = _share("NuSVC", nu) * float(bound.sum()) / 2
+    require_share(nu, largest_share(signs, bound))
     start = np.zeros(len(signs))
     for sign in (1.0, -1.0):
         mine = signs == sign
-        mass = float(bound[mine].sum())
-        if half > mass * (1 + 1e-12):
-            raise InvalidParameter(
-                f"specified nu is infeasible: NuSVC with nu={nu} needs a mass of {half:.6g} in "
-                f"each class, and one has {mass:.6g}.\nThe largest possible nu is "
-                f"{nu * mass / half:.6g}."
-            )
         start[mine] = _filled(bound[mine], half)
     return Dual("NuSVC", signs, np.zeros(len(signs)), bound, start, separate=True)
+
+
+def largest_share(labels: ArrayLike, upper: ArrayLike) -> float:
+    r"""The largest share $\nu$ that classification allows: the lighter class has half of it.
+
+    Args:
+        labels: 1 or -1 a row.
+        upper: The bounds C_i, or one for all: weights, usually.
+
+    Example:
+        >>> largest_share([1, 1, 1, -1], 1.0)
+        0.5
+    """
+    signs = _signs(labels)
+    bound = _spread(upper, len(signs))
+    masses = [float(bound[signs == sign].sum()) for sign in (1.0, -1.0)]
+    total = sum(masses)
+    return 2 * min(masses) / total if total > 0 else 0.0
+
+
+def require_share(nu: float, largest: float, where: str = "the lighter class") -> None:
+    """Raise if a share is above the largest one, up to rounding.
+
+    Args:
+        nu: The share.
+        largest: The largest one.
+        where: The class that has too little, for the message.
+
+    Raises:
+        InvalidParameter: It is.
+    """
+    if nu <= largest * (1 + ROUNDED_SUM):
+        return
+    raise InvalidParameter(
+        f"specified nu is infeasible: NuSVC with nu={nu} needs each of two classes to have "
+        f"nu / 2 of the weight, and {where} has {largest / 2:.6g} of it.\nThe largest possible "
+        f"nu is {_below(largest)}; class_weight and sample_weight raise it where they give "
+        "the lighter class more."
+    )
 
 
 def regression_by_share(targets: ArrayLike, upper: ArrayLike, nu: float) -> Dual:
@@ -240,6 +276,14 @@ def _share(name: str, nu: float) -> float:
     if not 0 < nu <= 1:
         raise InvalidParameter(f"{name} needs 0 < nu <= 1, got {nu}.")
     return float(nu)
+
+
+def _below(share: float) -> str:
+    """A share with six digits, rounded so that it is not above what it stands for."""
+    if share <= 0:
+        return "0"
+    unit = 10.0 ** (np.floor(np.log10(share)) - 5)
+    return f"{np.floor(share / unit * (1 + 1e-12)) * unit:.6g}"
 
 
 def _spread(upper: ArrayLike, rows: int) -> Reals:

@@ -29,6 +29,9 @@ FEW, ROWS = 500, 800
 EXPONENTS = (-1.0, 0.0, 1.0, 2.0)
 """The common factors that are tried first, as powers of two."""
 
+POWERS = (-2.0, -1.0, 0.0, 1.0, 2.0)
+"""The common factors, as powers of two, among which folds choose."""
+
 FARTHEST = 6.0
 """The largest power of two, either way."""
 
@@ -50,6 +53,14 @@ def start(points: Batch, weights: Reals) -> Chosen:
     return Chosen(parts.kernel("gaussian", parts.start("gaussian", 0.0)))
 
 
+def multiples(points: Batch, weights: Reals) -> list[Kernel]:
+    """A kernel that suits the points, with all its lengths times several factors."""
+    parts = parts_of(points, weights)
+    if parts is None or not (parts.moving or parts.compared):
+        return [start(points, weights).kernel]
+    return [parts.kernel("gaussian", parts.start("gaussian", power)) for power in POWERS]
+
+
 def tune(chosen: Kernel, points: Batch, targets: Reals, weights: Reals, chance: Any) -> Kernel:
     """The kernel for such points whose leave-one-out error on the targets is least.
 
@@ -60,12 +71,44 @@ def tune(chosen: Kernel, points: Batch, targets: Reals, weights: Reals, chance: 
         weights: The weights of the points.
         chance: Draws the rows, where there are many.
     """
+    found = tuned(points, targets, weights, chance)
+    return chosen if found is None else found.kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """A kernel that was tuned, by its parts.
+
+    Attributes:
+        parts: What the points are made of.
+        family: The kernel of numbers.
+        logs: Logarithms of inverse lengths, and of rates.
+    """
+
+    parts: Parts
+    family: str
+    logs: Reals
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.parts.kernel(self.family, self.logs)
+
+    def times(self, power: float) -> Kernel:
+        """The kernel with all lengths times a power of two."""
+        same = self.parts.start(self.family, 0.0)
+        return self.parts.kernel(
+            self.family, self.logs + self.parts.start(self.family, power) - same
+        )
+
+
+def tuned(points: Batch, targets: Reals, weights: Reals, chance: Any) -> Tuned | None:
+    """What `tune` finds; None where there is nothing to tune."""
     parts = parts_of(points, weights)
     if parts is None or not (parts.moving or parts.compared) or len(points) < 3:
-        return chosen
+        return None
     centred = _centred(targets, weights)
     if centred is None:
-        return chosen
+        return None
     rows = subset(len(points), chance, ROWS)
     few = rows[:: -(-len(rows) // FEW)]
     # NumPy and SciPy have a BLAS each, whose threads wait for work in turns: matrices of so few
@@ -73,11 +116,11 @@ def tune(chosen: Kernel, points: Batch, targets: Reals, weights: Reals, chance: 
     with threadpool_limits(1, "blas"):
         family, logs, shift = _by_factor(parts, points[few], centred[few], weights[few])
         if isinstance(points, SparseBatch) or len(logs) > FEATURES:
-            return parts.kernel(family, logs)
+            return Tuned(parts, family, logs)
         criterion = Relevance.of(
             parts, family, rows, points[rows], centred[rows], weights[rows]
         )
-        return parts.kernel(family, refined(criterion, logs, shift))
+        return Tuned(parts, family, refined(criterion, logs, shift))
 
 
 def _centred(targets: Reals, weights: Reals) -> Reals | None:

@@ -26,6 +26,7 @@ from mercer.loops.descent import descend
 from mercer.problems.duals import Dual
 from mercer.solvers.smo import Watch, smo
 from mercer.solvers.smo_solution import DualSolution
+from mercer.solvers.smo_start import Start
 from mercer.solvers.smoothed import Smoothed
 from mercer.types import Indices
 
@@ -58,6 +59,7 @@ def solved(
     rows: Rows,
     *,
     tolerance: float = 1e-3,
+    start: Start | None = None,
     max_steps: int | None = None,
     watch: Watch | None = None,
 ) -> DualSolution:
@@ -67,12 +69,13 @@ def solved(
         dual: The problem.
         rows: The Gram matrix: features are for `descent`, all else is for `smo`.
         tolerance: The largest violation of a pair that is left.
+        start: Where `smo` begins; a descent is as fast from nothing.
         max_steps: Give up after so many moves.
         watch: Is told the number of moves, the objective and the violation.
     """
     if isinstance(rows, FeatureRows):
         return descent(dual, rows, tolerance=tolerance, max_steps=max_steps, watch=watch)
-    return smo(dual, rows, tolerance=tolerance, max_steps=max_steps, watch=watch)
+    return smo(dual, rows, tolerance=tolerance, start=start, max_steps=max_steps, watch=watch)
 
 
 def descent(

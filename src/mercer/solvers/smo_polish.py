@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
+from mercer.loops.tiles import mirrored
+from mercer.loops.vector import lanes
+
 Reals = NDArray[np.float64]
 
 FEW = 600
@@ -79,10 +82,10 @@ def _inverse(matrix: Reals) -> Reals | None:
     inverse, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
     if failed:
         return None
-    upper = np.triu_indices_from(inverse, 1)
-    inverse[upper] = inverse.T[upper]
-    found: Reals = inverse
-    return found
+    found: Reals = inverse.T  # in rows, with what is right of the diagonal
+    count = len(found)
+    mirrored(found.reshape(-1), count, 0, count, 0, count, lanes(found.dtype))
+    return np.asfortranarray(found.T)
 
 
 class _Walk:

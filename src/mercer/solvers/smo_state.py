@@ -20,10 +20,17 @@ TAU = 1e-12
 """The least curvature along a pair, relative to that of the kernel: LIBSVM's guard."""
 
 WHOLE = 4096
-"""Variables up to which the working set is all of them."""
+"""Variables up to which the working set is all of them, whose values are then stored."""
 
 SIZE = 2048
 """Variables of a working set, where there are more."""
+
+SMALLER = 1024
+"""The same where kernel values are not cheap: most of those between the variables of a working
+set are needed for it alone."""
+
+SMALLEST = 512
+"""The same where all values are stored: they are copied to where the processor is fastest."""
 
 LARGEST = 8192
 """Variables of a working set that many free ones have made grow."""
@@ -97,7 +104,11 @@ class State:
             self._follow(self.signed)
         self.before: Indices = np.zeros(0, np.int64)
         self.tau = TAU * (self.curvature or 1.0)
-        self.size = WHOLE if len(self.signed) <= WHOLE else SIZE
+        size = SIZE if rows.is_cheap else SMALLER
+        if rows.is_whole:
+            self.size = SMALLEST
+        else:
+            self.size = WHOLE if len(self.signed) <= WHOLE else size
         self.measure()
 
     def is_blurred(self) -> bool:
@@ -222,7 +233,8 @@ class State:
     ) -> tuple[Reals, int]:  # fmt: skip
         """The variables of a working set after they were moved, and the pairs that moved."""
         places = chosen % self.dual.rows
-        tile, stride = self.rows.tile(places)
+        once = self.dual.copies == len(self.groups) == 1
+        tile, stride = self.rows.tile(places, once=once)
         least, most = self.spans[int(np.argmax([b - a for a, b in self.spans]))]
         slopes = self.slopes[chosen]
         if len(self.groups) == 1:  # what is near 0 keeps more digits

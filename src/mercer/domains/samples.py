@@ -70,7 +70,7 @@ def as_sample(points: Batch, targets: Array | Indices | None, weights: Any) -> S
     if targets is not None:
         told = np.ascontiguousarray(targets.reshape(rows, -1), dtype=np.float64)
         parts["targets"] = DenseBatch(told)
-    given = None if weights is None else _weights(weights, rows)
+    given = None if weights is None else checked_weights(weights, rows)
     try:
         once = distinct(RecordBatch(parts, rows), given)
         kept, mass, labels = once.points, once.weights, once.labels
@@ -105,7 +105,12 @@ _NOTHING = (
 )
 
 
-def _weights(given: Any, rows: int) -> Reals:
+def checked_weights(given: Any, rows: int) -> Reals:
+    """A weight for each row, finite and not negative.
+
+    Raises:
+        InvalidInput: They are not.
+    """
     weights = np.asarray(given, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mercer as mc
+from mercer.domains.samples import as_sample
 from mercer.errors import InvalidInput
-from mercer.machines.data import as_sample
 
 
 def points(values):

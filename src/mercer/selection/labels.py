@@ -101,7 +101,8 @@ def class_weights(given: Any, labels: Labels, weights: Reals | None) -> Reals:
         weights: The weights of the rows, None for ones.
 
     Raises:
-        InvalidParameter: It is none of these, or names a class that is not there.
+        InvalidParameter: It is none of these, or names a class that is not there while one
+            that is there has no number.
     """
     factors: Reals = np.ones(len(labels.classes))
     if given is None:
@@ -117,6 +118,8 @@ def class_weights(given: Any, labels: Labels, weights: Reals | None) -> Reals:
     names = labels.classes.tolist()
     for name, factor in given.items():
         if name not in names:
+            if all(one in given for one in names):
+                continue  # nothing is misspelt: the class is not in this part of the data
             raise InvalidParameter(
                 f"class_weight names the class {name!r}, and the classes are {names}."
             )

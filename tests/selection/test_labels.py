@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from mercer.errors import InvalidInput, InvalidParameter
-from mercer.machines.labels import class_weights, read_labels, require_two
+from mercer.selection.labels import class_weights, read_labels, require_two
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,8 @@ def test_balance_gives_each_class_the_same_total():
     np.testing.assert_allclose(totals, [3.0, 3.0])
     assert class_weights(None, labels, weights).tolist() == [1.0] * 4
     assert class_weights({1: 5.0}, labels, weights).tolist() == [1.0, 1.0, 1.0, 5.0]
+    whole = {0: 2.0, 1: 5.0, 2: 9.0}  # as for data of which these are a part
+    assert class_weights(whole, labels, weights).tolist() == [2.0, 2.0, 2.0, 5.0]
 
 
 @pytest.mark.parametrize("given", ["even", 3, {2: 1.0}, {0: 0.0}, {0: np.nan}])
