@@ -24,8 +24,8 @@ from mercer.types import Array, Indices
 
 Reals = NDArray[np.float64]
 
-BLOCK = 1 << 20
-"""Numbers of features that are made at a time, in float64, before they are rounded."""
+BLOCK = 1 << 21
+"""Numbers of features that a thread makes at a time, in float64, before they are rounded."""
 
 PARTS = 16
 """Parts whose sums are kept apart: sums do not depend on the threads then."""
@@ -206,11 +206,17 @@ def projected(
     """
     width = turn.shape[1]
     features, lengths = np.empty((len(points), width), dtype), np.empty(len(points))
-    for start, stop in pieces(len(points), max(BLOCK // max(width, 1), 64)):
-        tiles = kernel.tiles(points[slice(start, stop)], anchors)
-        block = multiply(tiles, turn, is_symmetric=False, threads=plan.crew())
-        features[start:stop] = block
-        lengths[start:stop] = np.einsum("ij,ij->i", block, block)
+
+    def work(part: tuple[int, int], _: None) -> None:
+        rows = slice(*part)
+        block = multiply(
+            kernel.tiles(points[rows], anchors), turn, is_symmetric=False, threads=1
+        )
+        features[rows] = block
+        lengths[rows] = np.einsum("ij,ij->i", block, block)
+
+    crew = kernel.tiles(points[:1], anchors[:1]).crew(len(points) * len(anchors), plan.crew())
+    run(work, pieces(len(points), max(BLOCK // max(width, 1), 64)), crew, lambda: None)
     own = kernel.diag(points).astype(np.float64)
     return FeatureRows(features, plan.crew(), measured(own, lengths, len(anchors)))
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
+from threadpoolctl import threadpool_limits
 
 from mercer.domains import Batch
 from mercer.errors import InvalidInput
@@ -56,7 +57,9 @@ class Landmarks:
                 "kernel values are NaN or infinite.\nRescale the data or the parameters of the "
                 "kernel."
             )
-        return cls(anchors, whitening(square))
+        # Threads of BLAS wait for each other longer than one takes for so few rows.
+        with threadpool_limits(1, "blas"):
+            return cls(anchors, whitening(square))
 
     def function(self, kernel: Kernel, weights: Reals) -> Function:
         """The function that has these weights: it is a sum over the landmarks."""
@@ -104,7 +107,8 @@ def _spanning(points: Batch, features: Reals) -> Landmarks | None:
     sample = np.linspace(0, rows - 1, min(rows, TIMES * width)).astype(np.int64)
     if not len(sample):
         return None
-    basis, factor, order = qr(features[sample].T, mode="economic", pivoting=True)
+    with threadpool_limits(1, "blas"):
+        basis, factor, order = qr(features[sample].T, mode="economic", pivoting=True)
     sizes = np.abs(np.diagonal(factor))
     kept = sizes > width * np.finfo(np.float64).eps * sizes[0]
     rank = int(np.count_nonzero(kept))
