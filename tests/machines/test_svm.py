@@ -345,7 +345,7 @@ def test_too_few_steps_are_told():
         ({"decision_function_shape": "crammer"}, "decision_function_shape is"),
         ({"multi_class": "crammer"}, "multi_class is"),
         ({"multi_class": "ovr", "decision_function_shape": "ovo"}, "there are no pairs"),
-        ({"probability": True}, "CalibratedClassifierCV"),
+        ({"probability": "often"}, "probability is True or False"),
         ({"plan": "spectral"}, "does not solve the dual problem"),
         ({"plan": mc.Plan(tolerance=1e-6)}, "`tol` is its tolerance"),
         ({"class_weight": "even"}, "class_weight is"),

@@ -7,6 +7,7 @@ import pytest
 import sklearn.svm as peers
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
@@ -192,3 +193,11 @@ def test_folds_of_scikit_learn_work_on_machines_that_find_their_cost(rng):
     X, y = rings(rng, 100)
     search = GridSearchCV(mc.SVC(C="auto"), {"gamma": [0.1, 1.0]}, cv=StratifiedKFold(3))
     assert search.fit(X, y).best_estimator_.C_ > 0
+
+
+def test_probabilities_of_an_earlier_fit_are_gone(rng):
+    X, y = rings(rng, 60)
+    machine = mc.SVC(probability=True).fit(X, y)
+    machine.set_params(probability=False).fit(X, y).set_params(probability=True)
+    with pytest.raises(NotFittedError, match="fitted with probability=False"):
+        machine.predict_proba(X)

@@ -10,16 +10,14 @@ import sys
 
 import pytest
 
-LATER = "probabilities: there are none yet, and asking for them is an error that says so"
+STAYS = "it deprecates probabilities of its own kind, and these are not"
 INSIDE = "it reads or writes private attributes of scikit-learn's classes"
 TWINS = "two machines that stop at a violation of 1e-3 are to agree to six digits"
 
 REASONS = {
     "test_svm.py": {
-        "test_probability": LATER,
-        "test_hasattr_predict_proba": LATER,
-        "test_probability_raises_futurewarning": LATER,
-        "test_svc_nusvc_probA_probB_deprecated": LATER,
+        "test_probability_raises_futurewarning": STAYS,
+        "test_svc_nusvc_probA_probB_deprecated": STAYS,
         "test_tweak_params": INSIDE + ": _dual_coef_",
         "test_gamma_scale": INSIDE + ": _gamma",
         "test_svc_raises_error_internal_representation": INSIDE + ": _n_support",
@@ -31,9 +29,6 @@ REASONS = {
         "test_libsvm_convergence_warnings": "two steps are enough for this solver",
     },
     "test_sparse.py": {
-        "test_svc": LATER,
-        "test_unsorted_indices": LATER,
-        "test_sparse_svc_clone_with_callable_kernel": LATER,
         "test_timeout": "two steps are enough for this solver",
     },
 }

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from mercer.domains import Batch
@@ -137,6 +138,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
             )
             self.solution_, self.n_iter_ = found.evidence, found.steps
             coefficients, offsets, seen = found.coefficients, found.offsets, found.weights
+        vars(self).pop("calibration_", None)
         if self.probability is True:
             self.calibration_ = told
         self._tell_function(sample.points, coefficients, offsets, seen)
@@ -252,6 +254,12 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
         the rest; where the race is close, the largest may then be another than that one.
         Weights of classes count: they are those of the population that is meant.
         """
+        self._require_fitted()
+        if not hasattr(self, "calibration_"):
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False: they come "
+                "from rows held out.\nFit again."
+            )
         values = self._values(X)
         columns = values.reshape(len(values), -1)
         said = np.column_stack(
