@@ -138,7 +138,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):  # type: i
             )
             self.solution_, self.n_iter_ = found.evidence, found.steps
             coefficients, offsets, seen = found.coefficients, found.offsets, found.weights
-        vars(self).pop("calibration_", None)
+        self.__dict__.pop("calibration_", None)
         if self.probability is True:
             self.calibration_ = told
         self._tell_function(sample.points, coefficients, offsets, seen)
