@@ -1,6 +1,6 @@
 """Support vector classification of very many rows: landmarks, against pipelines.
 
-The recipe is that of `svm_core.py`: 20 features, a tenth of the labels false, so 0.9 is the
+The recipe is that of `svm_grid.py`: 20 features, a tenth of the labels false, so 0.9 is the
 most that any machine can reach. The last 20000 rows are for the test. Each contender runs in a
 process of its own, so that its peak of memory is its own, one after the other; loops are
 compiled before. All take the same kernel, C = 1 and 1000 landmarks, each by its own chance.
