@@ -32,7 +32,6 @@ from mercer.machines.svm_kernels import WORDS, gamma_of, kernel_called
 from mercer.plan import Plan
 from mercer.problems.duals import Dual
 from mercer.selection.dual_tasks import Task
-from mercer.solvers.choose import SolverPlan
 from mercer.solvers.choose_dual import choose_dual
 from mercer.solvers.descent import solved
 from mercer.solvers.smo_solution import DualSolution
@@ -58,7 +57,7 @@ class SupportVectorMachine(KernelMachine):
     max_iter: Any
     verbose: Any
     function_: Function
-    plan_: SolverPlan
+    plan_: Any
     support_: Indices
     intercept_: Reals
     n_iter_: Any
