@@ -396,4 +396,4 @@ def _count(X: Any) -> int:
 
 
 def _show(steps: int, objective: float, violation: float) -> None:
-    print(f"{steps} pairs: objective {objective:.6g}, violation {violation:.1e}")  # noqa: T201
+    print(f"{steps} moves: objective {objective:.6g}, violation {violation:.1e}")  # noqa: T201

@@ -107,8 +107,13 @@ def descent(
         signed = near.run(tolerance)
         start, moves = (dual.signs * signed, rows.product(dual.combined(signed))), near.moves
     left = None if max_steps is None else max(max_steps - moves, 0)
+
+    def told(pairs: int, objective: float, violation: float) -> None:
+        if watch is not None:
+            watch(moves + pairs, objective, violation)
+
     found = smo(
-        dual, rows, tolerance=tolerance, start=start, max_steps=left, exact=True, watch=watch
+        dual, rows, tolerance=tolerance, start=start, max_steps=left, exact=True, watch=told
     )
     return replace(
         found,
