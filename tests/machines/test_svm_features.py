@@ -158,6 +158,18 @@ def test_weights_are_rows_that_are_there_so_often(rng, name):
     np.testing.assert_array_equal(decided(once, X), decided(many, X))
 
 
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_single_precision_spoils_no_decision(C):
+    X, y = blobs(2_000)
+    machine = mc.OneClassSVM(kernel=KERNEL, plan=FEW).fit(X)
+    svc = mc.SVC(kernel=KERNEL, C=C, plan=FEW).fit(X, y)
+    for one in (machine, svc):
+        # A feature is rounded once, to half a unit; the rows come in another order.
+        near = np.finfo(np.float32).eps / 2 * np.linalg.norm(one.solution_.weights)
+        seen = np.sort(one.solution_.images * one.solution_.scale)
+        np.testing.assert_allclose(np.sort(one.function_(X)), seen, atol=near + 1e-9)
+
+
 def test_chance_is_the_same_unless_another_is_given():
     X, y = blobs()
     plan = mc.Plan(anchors=50)
