@@ -21,6 +21,7 @@ from mercer.loops import (
     Pairwise,
     SparsePairwise,
     Tiles,
+    Workspace,
     available,
     dense,
     multiply,
@@ -29,6 +30,7 @@ from mercer.loops import (
     symmetric,
 )
 from mercer.loops.smo import LANES, STRIP, add_rows, pick, pick_square
+from mercer.loops.tiles import Slice, flatten
 from mercer.plan import Plan
 from mercer.types import Array, Indices
 
@@ -40,6 +42,9 @@ LOT = 512
 CHEAP = 1 << 28
 """Bytes of rows that are kept where computing one again takes no longer than the system takes
 to hand out memory for it: rows of points with few coordinates, by compiled loops."""
+
+STRETCH = 4608
+"""Columns that a thread fills, at most, before it adds them: they are still in cache then."""
 
 NARROW = 128
 """Coordinates up to which rows of dense points are cheap."""
@@ -252,15 +257,16 @@ class KernelRows(Rows):
         if not len(chosen):
             return
         known = self._place[chosen] >= 0
-        fresh = chosen[~known]
-        if self._pays(len(fresh)):
+        if self._pays(int((~known).sum())):
             self._fill()
-            known[:], fresh = True, fresh[:0]
-        if known.any():
-            assert self._store is not None  # noqa: S101 - some rows have a place in it
-            self._add(self._store, self._place[chosen[known]], factors[known], out)
+            known[:] = True
+        old = self._place[chosen[known]], factors[known]
+        fresh, rest = chosen[~known], factors[~known]
+        if not len(fresh):
+            self._add(self._kept(), *old, out)
         for i, j in pieces(len(fresh), LOT):
-            self._compute(fresh[i:j], factors[~known][i:j], out)
+            self._compute(fresh[i:j], rest[i:j], *old, out)
+            old = old[0][:0], old[1][:0]
 
     def _pays(self, more: int) -> bool:
         """Whether the whole matrix costs less than the rows that will be asked for.
@@ -286,23 +292,40 @@ class KernelRows(Rows):
             self._store = self._flat[:count].reshape(self._room, self.size)
         return self._store
 
-    def _compute(self, fresh: Indices, factors: Reals, out: Reals) -> None:
-        """Compute rows, add them, and keep them in the place of the oldest ones."""
-        tiles = self._picked(fresh)
+    def _compute(
+        self, fresh: Indices, factors: Reals, places: Indices, weights: Reals, out: Reals
+    ) -> None:
+        """Compute rows and add them while they are in cache, after others that have a place;
+        and keep them where there is room, in the place of the oldest ones.
+        """
+        tiles, count = self._picked(fresh), len(fresh)
+        store, rows = self._kept(), np.arange(count)
+        flat = store.reshape(-1)
+        kept = store[self._reserve(fresh)] if count <= self._room else None
+
+        def work(strip: Slice, workspace: Workspace) -> None:
+            add_rows(flat, self.size, places, weights, *strip, out)
+            k, m = strip
+            with workspace.tile((count, m - k), self._dtype) as scratch:
+                target = scratch if kept is None else kept[:, k:m]
+                for i, j in pieces(count, tiles.tall):
+                    tiles.fill((i, j), strip, target[i:j], workspace)
+                add_rows(*flatten(target), rows, factors, 0, m - k, out[k:m])
+
+        crew = tiles.crew((count + len(places)) * self.size, self.threads)
+        share = -(-self.size // (crew * STRETCH)) * crew
+        run(work, pieces(self.size, -(-self.size // (48 * share)) * 48), crew, Workspace)
+
+    def _reserve(self, fresh: Indices) -> slice:
+        """The places of these rows from now on, which are those of the oldest ones."""
         count = len(fresh)
-        if self._room < count:
-            rows = dense(tiles, threads=self.threads)
-            self._add(rows, np.arange(count), factors, out)
-            return
         first = self._next if self._next + count <= self._room else 0
         places = np.arange(first, first + count)
-        target = self._kept()[first : first + count]
-        dense(tiles, target, threads=self.threads)
         gone = self._owner[places]
         self._place[gone[gone >= 0]] = -1
         self._owner[places], self._place[fresh] = fresh, places
         self._next, self._computed = first + count, self._computed + count
-        self._add(self._kept(), places, factors, out)
+        return slice(first, first + count)
 
     def _points(self, rows: Indices | None = None) -> Batch:
         """All points or some, in float64."""
